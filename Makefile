@@ -1,0 +1,42 @@
+# Every target sets up what it needs; the first call installs, later ones start at once.
+VENV := .venv
+LOCK := requirements/dev.txt
+READY := $(VENV)/.installed
+PY := $(VENV)/bin/python
+
+.PHONY: help demo test lint types bench crds format lock clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml $(LOCK) tools/bootstrap.sh
+	@sh tools/bootstrap.sh $(VENV) $(LOCK)
+
+demo: $(READY) ## watch the operator converge on an embedded Kubernetes
+	@$(VENV)/bin/stateward demo
+
+test: $(READY) ## lint, types and every test this machine can run
+	@$(PY) tools/check.py lint types test
+
+lint: $(READY) ## style and import contracts
+	@$(PY) tools/check.py lint
+
+types: $(READY) ## mypy, strict
+	@$(PY) tools/check.py types
+
+bench: $(READY) ## measure what the documentation claims
+	@$(PY) -m tools.bench
+
+crds: $(READY) ## write deploy/crds from the Python types
+	@$(VENV)/bin/stateward crds --out deploy/crds
+
+format: $(READY) ## format the code
+	@$(VENV)/bin/ruff format && $(VENV)/bin/ruff check --fix && echo "format: done"
+
+lock: ## renew the lock files from pyproject.toml
+	@sh tools/lock.sh
+
+clean: ## remove everything that the targets above made
+	@rm -rf $(VENV) .venv-lock dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	@find src tests tools -name __pycache__ -prune -exec rm -rf {} +
+	@echo "clean: done"

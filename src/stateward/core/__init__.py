@@ -1,0 +1,1 @@
+"""Words that everyone uses: values, outcomes, errors, the clock and chance. Standard library only."""

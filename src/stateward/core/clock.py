@@ -1,0 +1,89 @@
+"""The clock as a port: the only way to learn the time or to wait for it.
+
+Production uses :class:`SystemClock`. The simulation hands out clocks that show virtual time, with a skew
+of their own if the scenario wants one, so everything that takes a ``Clock`` runs unchanged in both.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Timer(Protocol):
+    """Something that will happen later and can still be called off."""
+
+    def cancel(self) -> None:
+        """Call it off; harmless when it has already happened."""
+
+
+class Clock(Protocol):
+    """What time it is, for people and for measuring, and how to wait."""
+
+    def now(self) -> float:
+        """Seconds since the epoch: for people and for other machines. May jump."""
+
+    def monotonic(self) -> float:
+        """Seconds since some fixed moment: for measuring. Never jumps back."""
+
+    def call_later(self, delay: float, callback: Callable[[], None]) -> Timer:
+        """Call back once, after ``delay`` seconds."""
+
+    async def sleep(self, delay: float) -> None:
+        """Return after ``delay`` seconds."""
+
+
+class SystemClock:
+    """The machine's clock. Waiting goes through the running event loop."""
+
+    def now(self) -> float:
+        """Seconds since the epoch, as this machine believes."""
+        return time.time()
+
+    def monotonic(self) -> float:
+        """The event loop's time, so that measuring and timers agree."""
+        return asyncio.get_running_loop().time()
+
+    def call_later(self, delay: float, callback: Callable[[], None]) -> Timer:
+        """Call back on the event loop after ``delay`` seconds."""
+        return asyncio.get_running_loop().call_later(delay, callback)
+
+    async def sleep(self, delay: float) -> None:
+        """Let other tasks run for ``delay`` seconds."""
+        await asyncio.sleep(delay)
+
+
+def to_rfc3339(seconds: float) -> str:
+    """Write a moment as Kubernetes does in metadata: whole seconds, UTC.
+
+    >>> to_rfc3339(1_700_000_000.9)
+    '2023-11-14T22:13:20Z'
+    """
+    return datetime.fromtimestamp(int(seconds), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def to_rfc3339_micro(seconds: float) -> str:
+    """Write a moment as Kubernetes' MicroTime, which leases use.
+
+    >>> to_rfc3339_micro(1_700_000_000.25)
+    '2023-11-14T22:13:20.250000Z'
+    """
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def from_rfc3339(text: str) -> float:
+    """Read a moment written by Kubernetes, with or without fractions.
+
+    >>> from_rfc3339("2023-11-14T22:13:20Z")
+    1700000000.0
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"a time must look like 2006-01-02T15:04:05Z, got {text!r}") from None
+    if moment.tzinfo is None:
+        raise ValueError(f"a time must name its zone, as in 2006-01-02T15:04:05Z, got {text!r}")
+    return moment.timestamp()

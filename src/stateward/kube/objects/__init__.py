@@ -1,0 +1,1 @@
+"""Built-in Kubernetes kinds, reduced to the fields that we read."""

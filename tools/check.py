@@ -1,0 +1,52 @@
+"""Run the checks of this repository one after another and end with a one-line verdict.
+
+Usage: check.py STAGE...     where STAGE is one of lint, types, test
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+BIN = Path(sys.executable).parent
+
+STAGES: dict[str, list[list[str]]] = {
+    "lint": [
+        [str(BIN / "ruff"), "check"],
+        [str(BIN / "ruff"), "format", "--check", "--quiet"],
+        [str(BIN / "lint-imports"), "--no-cache"],
+    ],
+    "types": [[str(BIN / "mypy")]],
+    "test": [[str(BIN / "pytest"), "--numprocesses", "auto", "--quiet", "src", "tests"]],
+}
+
+
+def run(stage: str) -> bool:
+    """Run every command of a stage; the first failure ends the stage."""
+    for command in STAGES[stage]:
+        print(f"== {stage}: {Path(command[0]).name} {' '.join(command[1:])}", flush=True)
+        if subprocess.run(command, check=False).returncode != 0:
+            return False
+    return True
+
+
+def main(stages: list[str]) -> int:
+    """Run the stages in order, all of them, and say which failed."""
+    if not stages or (unknown := set(stages) - STAGES.keys()):
+        wrong = ", ".join(sorted(unknown)) if stages else "nothing"
+        print(f"check: asked for {wrong}; name one or more of {', '.join(STAGES)}", file=sys.stderr)
+        return 2
+    started = time.monotonic()
+    failed = [stage for stage in stages if not run(stage)]
+    took = f"{time.monotonic() - started:.0f} s"
+    if failed:
+        print(f"check: FAILED in {', '.join(failed)} ({took})")
+        return 1
+    print(f"check: passed {', '.join(stages)} ({took})")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
