@@ -1,0 +1,10 @@
+"""Custom resource definitions from the types that we read: one source for Python and for the API server.
+
+fields.py       marks beside a field: description, promised default, rules, list types
+schema.py       a type and its marks become a structural schema
+definitions.py  Kubernetes' own types, inlined from the schemas that we ship
+checks.py       what the API server would refuse, found before it is asked
+values.py       does a default fit the schema it stands in?
+kind.py         the document: names, versions, columns, subresources
+text.py         the document as YAML
+"""

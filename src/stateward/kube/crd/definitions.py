@@ -1,0 +1,120 @@
+"""Kubernetes' own types as structural schemas: references inlined, nothing in them that a CRD may not say.
+
+The schemas that we ship describe what the API server accepts for built-in kinds. A custom resource definition speaks a
+narrower language, so a few types are respelled here:
+
+- metadata inside a template is a small explicit object. The server knows metadata only at the root of an object; left
+  open, everything in a template's metadata would be pruned.
+- quantities and int-or-string have their own keyword, and no type.
+- defaults go, except on keys of a list that users may leave out (a port's ``protocol``): the server must know them to
+  tell items apart. All other defaults are applied when the pod itself is made, by the server that makes it.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import Any, Final
+
+from stateward.kube import schemas
+from stateward.kube.codec import Json
+from stateward.kube.crd.problems import Problem, SchemaInvalid
+
+_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
+_TEXTS: Final[Json] = {"type": "object", "additionalProperties": {"type": "string"}}
+
+INT_OR_STRING: Final[Json] = {
+    "anyOf": [{"type": "integer"}, {"type": "string"}],
+    "x-kubernetes-int-or-string": True,
+}
+_NUMBER: Final = r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))"
+
+#: Types whose schema for built-in kinds is not one that a CRD may have.
+_RESPELLED: Final[dict[str, Json]] = {
+    f"{_META}.ObjectMeta": {
+        "type": "object",
+        "properties": {
+            "annotations": _TEXTS,
+            "finalizers": {"type": "array", "items": {"type": "string"}},
+            "labels": _TEXTS,
+            "name": {"type": "string"},
+            "namespace": {"type": "string"},
+        },
+    },
+    f"{_META}.FieldsV1": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
+    "io.k8s.apimachinery.pkg.runtime.RawExtension": {
+        "type": "object",
+        "x-kubernetes-preserve-unknown-fields": True,
+    },
+    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": INT_OR_STRING,
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": INT_OR_STRING
+    | {"pattern": rf"^(\+|-)?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?{_NUMBER}))?$"},
+}
+#: Keywords that mean the same in both languages.
+_KEPT: Final = frozenset(
+    {
+        "enum",
+        "format",
+        "pattern",
+        "required",
+        "type",
+        "x-kubernetes-list-map-keys",
+        "x-kubernetes-list-type",
+        "x-kubernetes-map-type",
+    }
+)
+
+
+def inline(name: str) -> Json:
+    """Return the structural schema of one of Kubernetes' own types, all of it."""
+    if name not in schemas.definitions():
+        close = get_close_matches(name, schemas.definitions(), n=1)
+        raise SchemaInvalid(
+            [Problem("", f"definition {name!r} must be one that we ship")],
+            hint=f"did you mean {close[0]}?"
+            if close
+            else "add its kind to tools/vendor_openapi.py",
+        )
+    return _definition(name, ())
+
+
+def _definition(name: str, inside: tuple[str, ...]) -> Json:
+    if name in _RESPELLED:
+        return dict(_RESPELLED[name])
+    if name in inside:
+        raise SchemaInvalid(
+            [Problem("", f"definition {inside[0]!r} must be finite, but {name} contains itself")],
+            hint="a CRD has no references; use Field(preserve_unknown=True) instead",
+        )
+    return _schema(schemas.definitions()[name], (*inside, name))
+
+
+def _schema(schema: Json, inside: tuple[str, ...]) -> Json:
+    kept: Json = _definition(schema["$ref"], inside) if "$ref" in schema else {}
+    kept |= {key: value for key, value in schema.items() if key in _KEPT}
+    if "properties" in schema:
+        kept["properties"] = {
+            key: _schema(part, inside) for key, part in schema["properties"].items()
+        }
+    if isinstance(values := schema.get("additionalProperties"), dict):
+        kept["additionalProperties"] = _schema(values, inside)
+    if "items" in schema:
+        kept["items"] = _items(schema, inside)
+    if not kept:
+        kept["x-kubernetes-preserve-unknown-fields"] = True
+    return kept
+
+
+def _items(schema: Json, inside: tuple[str, ...]) -> Json:
+    items = _schema(schema["items"], inside)
+    for key in schema.get("x-kubernetes-list-map-keys", ()):
+        if key not in items.get("required", ()):
+            default = _default_of(schema["items"], key)
+            items["properties"] = items["properties"] | {
+                key: items["properties"][key] | {"default": default}
+            }
+    return items
+
+
+def _default_of(schema: Json, key: str) -> Any:
+    target = schemas.definitions()[schema["$ref"]] if "$ref" in schema else schema
+    return target["properties"][key]["default"]

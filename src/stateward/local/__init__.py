@@ -1,0 +1,1 @@
+"""A Kubernetes small enough to embed: the store that everything else is served from."""

@@ -1,0 +1,168 @@
+"""Objects, one revision counter, and the history that watches read.
+
+The heart of the embedded Kubernetes is synchronous and knows no rule of any kind: it keeps texts. Every write
+takes the next revision; a version of an object is an immutable text, so handing it out is safe and free.
+What may be written is decided in ``writes.py``; who is told, and when, in ``watching.py``.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from operator import attrgetter
+from typing import Any
+
+from stateward.kube.client import Change
+from stateward.kube.codec import Json, decode_json, encode
+from stateward.kube.errors import Gone
+from stateward.kube.meta import ObjectKey
+
+#: How many events of one resource are kept for watches that come back.
+HISTORY = 10_000
+
+_revision_of = attrgetter("revision")
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One version of one object."""
+
+    key: ObjectKey
+    uid: str
+    revision: int
+    text: bytes
+    labels: dict[str, str]
+    #: UIDs of the owners, for the garbage collector.
+    owners: tuple[str, ...]
+
+    def document(self) -> Json:
+        """Return the object as plain values, fresh: changing them changes nothing else."""
+        document: Json = decode_json(self.text)
+        return document
+
+
+@dataclass(frozen=True, slots=True)
+class StoreEvent:
+    """One change; ``before`` is what it replaced, so that selectors can tell who came and who went."""
+
+    revision: int
+    change: Change
+    resource: str
+    now: Stored
+    before: Stored | None
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """All that is known of one resource."""
+
+    objects: dict[ObjectKey, Stored] = field(default_factory=dict)
+    events: list[StoreEvent] = field(default_factory=list)
+    #: A watch from before this revision has missed something.
+    floor: int = 0
+
+
+class Store:
+    """Every write takes the next revision; history is the only thing that watches read."""
+
+    def __init__(self, *, history: int = HISTORY) -> None:
+        self._history = history
+        self._shelves: dict[str, _Shelf] = {}
+        self._listeners: dict[int, Callable[[StoreEvent], None]] = {}
+        self._listeners_ever = 0
+        self.revision = 1
+
+    def get(self, resource: str, key: ObjectKey) -> Stored | None:
+        """Return the newest version of an object, or None."""
+        return self._shelf(resource).objects.get(key)
+
+    def all(self, resource: str, namespace: str = "") -> list[Stored]:
+        """Return the newest versions of all objects, ordered by namespace and name."""
+        objects = self._shelf(resource).objects
+        return [
+            objects[key] for key in sorted(objects) if not namespace or key.namespace == namespace
+        ]
+
+    def resources(self) -> tuple[str, ...]:
+        """Return the names of all resources that ever had an object."""
+        return tuple(self._shelves)
+
+    def put(self, resource: str, document: Json) -> Stored:
+        """Keep a new version of an object and tell everybody."""
+        shelf = self._shelf(resource)
+        stored = stamped(document, self.revision + 1)
+        before = shelf.objects.get(stored.key)
+        self.revision += 1
+        shelf.objects[stored.key] = stored
+        self._tell(shelf, Change.MODIFIED if before else Change.ADDED, resource, stored, before)
+        return stored
+
+    def remove(self, resource: str, key: ObjectKey) -> Stored:
+        """Forget an object and tell everybody; return its last version, stamped with the revision of its end."""
+        shelf = self._shelf(resource)
+        before = shelf.objects.pop(key)
+        self.revision += 1
+        last = stamped(before.document(), self.revision)
+        self._tell(shelf, Change.DELETED, resource, last, before)
+        return last
+
+    def events_since(self, resource: str, revision: int) -> list[StoreEvent]:
+        """Return what happened after a revision; raise Gone when part of that is no longer known."""
+        shelf = self._shelf(resource)
+        if revision < shelf.floor:
+            raise Gone(
+                f"too old resource version: {revision} ({shelf.floor}); list again and watch from there"
+            )
+        return shelf.events[bisect_right(shelf.events, revision, key=_revision_of) :]
+
+    def compact(self, resource: str | None = None) -> None:
+        """Forget the history (of one resource, or of all), as a busy server does sooner or later."""
+        for name in (resource,) if resource is not None else tuple(self._shelves):
+            shelf = self._shelf(name)
+            shelf.events.clear()
+            shelf.floor = self.revision
+
+    def listen(self, listener: Callable[[StoreEvent], None]) -> Callable[[], None]:
+        """Have every event told, at once and in order; call the result to end that."""
+        self._listeners_ever += 1
+        number = self._listeners_ever
+        self._listeners[number] = listener
+        return lambda: self._listeners.pop(number, None) and None
+
+    def __iter__(self) -> Iterator[tuple[str, Stored]]:
+        for resource, shelf in self._shelves.items():
+            for key in sorted(shelf.objects):
+                yield resource, shelf.objects[key]
+
+    def _shelf(self, resource: str) -> _Shelf:
+        if resource not in self._shelves:
+            self._shelves[resource] = _Shelf()
+        return self._shelves[resource]
+
+    def _tell(
+        self, shelf: _Shelf, change: Change, resource: str, now: Stored, before: Stored | None
+    ) -> None:
+        event = StoreEvent(self.revision, change, resource, now, before)
+        shelf.events.append(event)
+        if len(shelf.events) > self._history:
+            # Half at once, so that the cost of forgetting is spread over many writes.
+            keep = shelf.events[len(shelf.events) // 2 :]
+            shelf.floor = shelf.events[len(shelf.events) // 2 - 1].revision
+            shelf.events = keep
+        for listener in tuple(self._listeners.values()):
+            listener(event)
+
+
+def stamped(document: Json, revision: int) -> Stored:
+    """Return a document as a version of an object, with its revision written into it."""
+    metadata: dict[str, Any] = document["metadata"]
+    metadata["resourceVersion"] = str(revision)
+    return Stored(
+        key=ObjectKey(metadata.get("namespace", ""), metadata["name"]),
+        uid=metadata.get("uid", ""),
+        revision=revision,
+        text=encode(document),
+        labels=dict(metadata.get("labels") or {}),
+        owners=tuple(owner["uid"] for owner in metadata.get("ownerReferences") or ()),
+    )

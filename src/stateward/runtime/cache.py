@@ -1,0 +1,170 @@
+"""Objects as last seen, found by key or by index.
+
+A cache is filled by one informer and read by everybody; its objects are immutable. An object that exists but
+cannot be read is never taken for absent: asking for it, or for a group that it belongs to, is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from stateward.core.errors import SpecInvalid
+from stateward.kube.client import Listing, Malformed
+from stateward.kube.meta import Object, ObjectKey, ObjectMeta, is_newer
+from stateward.kube.objects.pods import Pod
+from stateward.kube.resources import Resource
+
+T = TypeVar("T", bound=Object)
+
+
+@dataclass(frozen=True, slots=True)
+class Index(Generic[T]):
+    """A way to find objects: which values each one is filed under."""
+
+    name: str
+    values: Callable[[T], Iterable[str]]
+
+
+def by_owner() -> Index[Object]:
+    """File objects under the UIDs of their owners."""
+    return Index("owner", lambda it: (owner.uid for owner in it.metadata.owner_references))
+
+
+def by_label(label: str) -> Index[Object]:
+    """File objects under the value of one label; those without it under nothing."""
+    return Index(
+        f"label:{label}",
+        lambda it: (it.metadata.labels[label],) if label in it.metadata.labels else (),
+    )
+
+
+def by_node() -> Index[Pod]:
+    """File pods under the node they run on."""
+    return Index("node", lambda pod: (pod.spec.node_name,) if pod.spec.node_name else ())
+
+
+@dataclass(frozen=True, slots=True)
+class Delta(Generic[T]):
+    """What changed: ``before`` None means new, ``now`` None means gone."""
+
+    before: T | None
+    now: T | None
+
+    @property
+    def key(self) -> ObjectKey:
+        """The object it is about."""
+        return (self.now or self.before).metadata.key  # type: ignore[union-attr]  # one of the two is there
+
+
+class Cache(Generic[T]):
+    """The last seen version of each object of one resource."""
+
+    def __init__(self, resource: Resource[T], indexes: Iterable[Index[T]] = ()) -> None:
+        self.resource = resource
+        self._objects: dict[ObjectKey, T] = {}
+        self._malformed: dict[ObjectKey, Malformed] = {}
+        self._indexes = {index.name: index for index in indexes}
+        # A dict serves as an ordered set: iteration must not depend on hashes.
+        self._filed: dict[str, dict[str, dict[ObjectKey, None]]] = {n: {} for n in self._indexes}
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def __iter__(self) -> Iterator[T]:
+        return iter(tuple(self._objects.values()))
+
+    @property
+    def malformed(self) -> tuple[Malformed, ...]:
+        """The objects that exist but cannot be read."""
+        return tuple(self._malformed.values())
+
+    def get(self, key: ObjectKey) -> T | None:
+        """Return the object as last seen, or None when it was not there."""
+        if key in self._malformed:
+            raise self._unreadable(self._malformed[key])
+        return self._objects.get(key)
+
+    def find(self, index: str, value: str) -> list[T]:
+        """Return the objects filed under a value, ordered by namespace and name."""
+        for malformed in self._malformed.values():
+            if value in self._values_of_malformed(index, malformed.metadata):
+                raise self._unreadable(malformed)
+        return [self._objects[key] for key in sorted(self._filed[index].get(value, ()))]
+
+    def put(self, item: T) -> Delta[T] | None:
+        """Take in a version of an object; return what changed, or None if we knew that or better."""
+        key = item.metadata.key
+        before = self._objects.get(key)
+        if (
+            before is not None
+            and before.metadata.uid == item.metadata.uid
+            and not is_newer(item.metadata.resource_version, before.metadata.resource_version)
+        ):
+            return None
+        self._malformed.pop(key, None)
+        self._file(key, before, item)
+        self._objects[key] = item
+        return Delta(before, item)
+
+    def put_malformed(self, malformed: Malformed) -> None:
+        """Take in that an object exists and cannot be read."""
+        key = malformed.metadata.key
+        self._file(key, self._objects.pop(key, None), None)
+        self._malformed[key] = malformed
+
+    def remove(self, key: ObjectKey, last: T | None = None) -> Delta[T] | None:
+        """Take in that an object is gone; return what changed, or None if it was not there."""
+        before = self._objects.get(key)
+        if last is not None and before is not None and _is_successor(before, last):
+            return None
+        self._malformed.pop(key, None)
+        self._objects.pop(key, None)
+        self._file(key, before, None)
+        known = last or before
+        return Delta(known, None) if known is not None else None
+
+    def replace(self, listing: Listing[T]) -> list[Delta[T]]:
+        """Take in a whole list; return all that changed since, what disappeared unseen included."""
+        exist = {item.metadata.key for item in listing.items}
+        exist |= {malformed.metadata.key for malformed in listing.malformed}
+        vanished = [key for key in (*self._objects, *self._malformed) if key not in exist]
+        deltas = [self.remove(key) for key in vanished]
+        for malformed in listing.malformed:
+            self.put_malformed(malformed)
+        deltas.extend(self.put(item) for item in listing.items)
+        return [delta for delta in deltas if delta is not None]
+
+    def _file(self, key: ObjectKey, before: T | None, now: T | None) -> None:
+        for name, index in self._indexes.items():
+            old = tuple(index.values(before)) if before is not None else ()
+            new = tuple(index.values(now)) if now is not None else ()
+            if old == new:
+                continue
+            drawer = self._filed[name]
+            for value in old:
+                drawer[value].pop(key, None)
+                if not drawer[value]:
+                    del drawer[value]
+            for value in new:
+                drawer.setdefault(value, {})[key] = None
+
+    def _values_of_malformed(self, index: str, metadata: ObjectMeta) -> tuple[str, ...]:
+        """File an unreadable object by its metadata, which is all we know of it."""
+        stand_in = self.resource.type(metadata=metadata)
+        return tuple(self._indexes[index].values(stand_in))
+
+    def _unreadable(self, malformed: Malformed) -> SpecInvalid:
+        return SpecInvalid(
+            f"{self.resource} {malformed.metadata.key}",
+            f"must be readable: {malformed.problem}",
+            hint="correct the object; until then nothing is done about it",
+        )
+
+
+def _is_successor(candidate: Object, of: Object) -> bool:
+    """Tell whether an object is a later one that took the name of another."""
+    return candidate.metadata.uid != of.metadata.uid and is_newer(
+        candidate.metadata.resource_version, than=of.metadata.resource_version
+    )

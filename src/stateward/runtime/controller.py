@@ -1,0 +1,202 @@
+"""A controller: workers that take keys from a queue and give each one a pass.
+
+A pass belongs to one key. Whatever goes wrong in it (an error, a bug, a peer that never answers) delays that
+key and no other. A key whose own last write the caches do not show yet is not given a pass; the informer wakes
+it when they do. A settled key is looked at again after a while, because not every trouble sends an event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import structlog
+
+from stateward.core.chance import Chance
+from stateward.core.clock import Clock
+from stateward.core.errors import PeerError, StatewardError
+from stateward.core.outcome import Outcome, Wait, wake_after
+from stateward.kube.client import Reader
+from stateward.kube.errors import ApiError, Conflict, NotFound
+from stateward.kube.meta import Object, ObjectKey
+from stateward.runtime import logs
+from stateward.runtime.cache import Delta
+from stateward.runtime.informer import Informer
+from stateward.runtime.queue import QueueClosed, WorkQueue
+from stateward.runtime.triggers import Trigger
+
+
+class Reconciler(Protocol):
+    """What a controller does for one key: look, judge, act a little, and say how it stands."""
+
+    async def reconcile(self, key: ObjectKey) -> Outcome:
+        """Bring one object closer to what it asks for."""
+
+
+class ControllerMeter(Protocol):
+    """What a controller tells about itself."""
+
+    def active(self, workers: int) -> None:
+        """So many passes run now."""
+
+    def limit(self, workers: int) -> None:
+        """So many passes may run at once."""
+
+    def finished(self, result: str, seconds: float) -> None:
+        """A pass ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """An informer, and whom its changes wake."""
+
+    informer: Informer[Any]
+    trigger: Trigger
+
+
+@dataclass(frozen=True, slots=True)
+class Habits:
+    """How a controller works."""
+
+    workers: int = 8
+    #: Seconds after which a settled object is looked at again, moved by chance.
+    probe_every: float = 60.0
+    #: Seconds after which a pass that does not end is given up.
+    pass_deadline: float = 300.0
+
+
+class Controller:
+    """One reconciler, its queue, its sources and its workers."""
+
+    def __init__(
+        self,
+        name: str,
+        reconciler: Reconciler,
+        *,
+        queue: WorkQueue[ObjectKey],
+        sources: tuple[Source, ...],
+        client: Reader,
+        clock: Clock,
+        chance: Chance,
+        meter: ControllerMeter,
+        habits: Habits | None = None,
+    ) -> None:
+        self.name = name
+        self._reconciler = reconciler
+        self._queue = queue
+        self._sources = sources
+        self._client = client
+        self._clock = clock
+        self._chance = chance
+        self._meter = meter
+        self._habits = habits or Habits()
+        self._passes = 0
+        self._log = structlog.get_logger("controller").bind(controller=name)
+        for source in sources:
+            source.informer.listen(self._waker(source.trigger))
+
+    @property
+    def idle(self) -> bool:
+        """True when no key is in line or in work."""
+        return not len(self._queue) and not self._queue.in_work
+
+    async def run(self) -> None:
+        """Work until the queue is closed (gently) or the task is cancelled (at once)."""
+        self._meter.limit(self._habits.workers)
+        for source in self._sources:
+            await source.informer.synced.wait()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self._habits.workers):
+                group.create_task(self._work())
+
+    def close(self) -> None:
+        """Take no more keys; passes that run may end."""
+        self._queue.close()
+
+    def _waker(self, trigger: Trigger) -> Any:  # noqa: ANN401 - a listener of any kind of object
+        def wake(delta: Delta[Object]) -> None:
+            # Both versions are asked: an object that changed hands concerns its old owner too.
+            for item in (delta.before, delta.now):
+                if item is not None:
+                    for key in trigger(item):
+                        self._queue.add(key)
+
+        return wake
+
+    async def _work(self) -> None:
+        while True:
+            try:
+                key = await self._queue.take()
+            except QueueClosed:
+                return
+            try:
+                await self._pass(key)
+            finally:
+                self._queue.done(key)
+
+    async def _pass(self, key: ObjectKey) -> None:
+        self._passes += 1
+        started = self._clock.monotonic()
+        self._meter.active(self._queue.in_work)
+        with logs.bind_pass(self.name, key, f"{self.name}-{self._passes}"):
+            result = await self._attempt(key)
+        self._meter.finished(result, self._clock.monotonic() - started)
+        self._meter.active(self._queue.in_work - 1)
+
+    async def _attempt(self, key: ObjectKey) -> str:
+        """Run one pass and decide when the next one is due; return the result for the metrics."""
+        try:
+            async with asyncio.timeout(self._habits.pass_deadline):
+                outcome = await self._reconcile(key)
+        except Exception as error:  # noqa: BLE001 - one key's trouble must not become another's
+            return self._failed(key, error)
+        self._queue.forget_failures(key)
+        after = wake_after(outcome)
+        probe = self._chance.jittered(self._habits.probe_every, 0.2)
+        self._queue.add_after(key, probe if after is None else min(after, probe))
+        return "success" if after is None else "requeue_after"
+
+    async def _reconcile(self, key: ObjectKey) -> Outcome:
+        await self._look_up_doubts(key)
+        for source, item in self._unseen(key):
+            return Wait(
+                "OwnWriteUnseen",
+                f"the cache does not show our last write to {source.informer.resource}"
+                f" {item.metadata.key} yet",
+            )
+        return await self._reconciler.reconcile(key)
+
+    async def _look_up_doubts(self, key: ObjectKey) -> None:
+        """Ask the server about writes whose answer was lost: never repeat them blindly."""
+        for source in self._sources:
+            for item in source.informer.own_writes.doubtful():
+                if key not in source.trigger(item):
+                    continue
+                where = item.metadata.key
+                try:
+                    found = await self._client.get(source.informer.resource, where)
+                except NotFound:
+                    source.informer.own_writes.resolve(where, None)
+                else:
+                    source.informer.own_writes.resolve(where, found)
+            source.informer.own_writes.settle(source.informer.revision)
+
+    def _unseen(self, key: ObjectKey) -> Iterator[tuple[Source, Object]]:
+        for source in self._sources:
+            for item in source.informer.own_writes.unseen():
+                if key in source.trigger(item):
+                    yield source, item
+
+    def _failed(self, key: ObjectKey, error: Exception) -> str:
+        at_least = error.retry_after or 0.0 if isinstance(error, ApiError) else 0.0
+        delay = self._queue.add_failed(key, at_least=at_least)
+        if isinstance(error, Conflict):
+            self._log.info("somebody else wrote first", key=str(key), retry_in=delay)
+            return "requeue"
+        if isinstance(error, PeerError | StatewardError | TimeoutError):
+            self._log.warning("pass failed", key=str(key), error=str(error), retry_in=delay)
+        else:
+            self._log.error("pass failed by a bug", key=str(key), retry_in=delay, exc_info=error)
+        return "error"

@@ -1,0 +1,184 @@
+"""Keep a cache of one resource as the server has it: list once, then watch, for ever.
+
+A cut watch is resumed where it ended; when the server no longer knows that revision, the whole is listed again
+and compared with the cache, so that what disappeared meanwhile is told as a deletion. Lists are quorum reads: a
+list from some server's memory could be older than what we have already acted upon.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import aclosing
+from typing import Generic, Protocol, TypeVar
+
+import structlog
+
+from stateward.core.chance import Chance
+from stateward.core.clock import Clock
+from stateward.core.errors import PeerError
+from stateward.kube.client import EVERYTHING, Change, Malformed, Reader, Selection, WatchEvent
+from stateward.kube.errors import ApiError, Gone, TooManyRequests
+from stateward.kube.meta import Object, is_newer
+from stateward.kube.resources import Resource
+from stateward.runtime.backoff import Backoff
+from stateward.runtime.cache import Cache, Delta, Index
+from stateward.runtime.own_writes import OwnWrites
+
+T = TypeVar("T", bound=Object)
+
+#: A watch that lived shorter than this and told nothing counts as a failure, or we would spin.
+SHORT_WATCH = 1.0
+
+
+class InformerMeter(Protocol):
+    """What an informer tells about itself."""
+
+    def objects(self, count: int) -> None:
+        """So many objects are cached."""
+
+    def relisted(self, why: str) -> None:
+        """Everything was listed again."""
+
+    def restarted(self, why: str) -> None:
+        """The watch was resumed."""
+
+    def malformed(self, count: int) -> None:
+        """So many objects cannot be read."""
+
+
+class Informer(Generic[T]):
+    """One resource, cached and watched."""
+
+    def __init__(
+        self,
+        client: Reader,
+        resource: Resource[T],
+        selection: Selection = EVERYTHING,
+        *,
+        clock: Clock,
+        chance: Chance,
+        meter: InformerMeter,
+        indexes: Iterable[Index[T]] = (),
+        backoff: Backoff | None = None,
+    ) -> None:
+        self.resource = resource
+        self.cache: Cache[T] = Cache(resource, indexes)
+        self.own_writes: OwnWrites[T] = OwnWrites(self.cache)
+        self.synced = asyncio.Event()
+        self.problem: str | None = "not listed yet"
+        self._client = client
+        self._selection = selection
+        self._clock = clock
+        self._chance = chance
+        self._meter = meter
+        self._backoff = backoff or Backoff(first=0.8, limit=30.0)
+        self._listeners: list[Callable[[Delta[T]], None]] = []
+        self._revision = ""
+        self._failures = 0
+        self._log = structlog.get_logger("informer").bind(resource=str(resource))
+
+    @property
+    def revision(self) -> str:
+        """How new the cache is; empty before the first list."""
+        return self._revision
+
+    def listen(self, listener: Callable[[Delta[T]], None]) -> None:
+        """Have every change told, at once and in order."""
+        self._listeners.append(listener)
+
+    async def run(self) -> None:
+        """List and watch until cancelled; whatever the peer does, go on."""
+        why = "start"
+        while True:
+            try:
+                if why or not self._revision:
+                    await self._list(why or "retry")
+                    why = ""
+                await self._watch()
+            except PeerError as error:
+                why = _list_again_because(error)
+                await self._wait_after(error)
+
+    async def _list(self, why: str) -> None:
+        listing = await self._client.list(self.resource, self._selection)
+        self._meter.relisted(why)
+        deltas = self.cache.replace(listing)
+        self._revision = listing.revision
+        self.problem = None
+        for malformed in listing.malformed:
+            self._complain(malformed)
+        self._after_change(deltas)
+        self.synced.set()
+
+    async def _watch(self) -> None:
+        began, heard = self._clock.monotonic(), False
+        watch = self._client.watch(self.resource, self._selection, since=self._revision)
+        async with aclosing(watch) as events:
+            async for event in events:
+                heard = True
+                self._failures = 0
+                self.problem = None
+                self._take_in(event)
+        self._meter.restarted("ended")
+        if not heard and self._clock.monotonic() - began < SHORT_WATCH:
+            self._failures += 1
+            await self._clock.sleep(self._backoff.delay(self._failures, self._chance))
+
+    def _take_in(self, event: WatchEvent[T]) -> None:
+        if is_newer(event.revision, than=self._revision):
+            self._revision = event.revision
+        delta: Delta[T] | None = None
+        match event.change, event.object:
+            case Change.BOOKMARK, _:
+                pass
+            case Change.DELETED, Malformed(metadata=metadata):
+                delta = self.cache.remove(metadata.key)
+            case _, Malformed() as malformed:
+                self.cache.put_malformed(malformed)
+                self._complain(malformed)
+            case Change.DELETED, item:
+                delta = self.cache.remove(item.metadata.key, item)
+            case _, item:
+                delta = self.cache.put(item)
+        self._after_change([delta] if delta else [])
+
+    def _after_change(self, deltas: list[Delta[T]]) -> None:
+        self._meter.objects(len(self.cache))
+        self._meter.malformed(len(self.cache.malformed))
+        # What we wrote ourselves may bring no delta (it came and went unseen), and still somebody waits for it.
+        settled = [Delta(item, item) for item in self.own_writes.settle(self._revision)]
+        for delta in (*deltas, *settled):
+            for listener in self._listeners:
+                listener(delta)
+
+    async def _wait_after(self, error: PeerError) -> None:
+        self._failures += 1
+        self.problem = error.sentence()
+        self._meter.restarted(error.reason)
+        delay = self._backoff.delay(self._failures, self._chance)
+        if isinstance(error, TooManyRequests) and error.retry_after is not None:
+            delay = max(delay, error.retry_after)
+        if self._failures > 1 or not isinstance(error, Gone):
+            self._log.warning(
+                "watch interrupted", reason=error.reason, error=str(error), retry_in=delay
+            )
+        await self._clock.sleep(delay)
+
+    def _complain(self, malformed: Malformed) -> None:
+        self._log.error(
+            "object cannot be read", key=str(malformed.metadata.key), problem=malformed.problem
+        )
+
+
+def _list_again_because(error: PeerError) -> str:
+    """Return why the whole must be listed again, or nothing when the watch can be resumed.
+
+    A server that refuses our revision for any reason of its own is asked afresh; one that could not be reached,
+    is overloaded or in trouble knows our revision still.
+    """
+    if isinstance(error, Gone):
+        return "gone"
+    if isinstance(error, ApiError) and error.code not in {401, 403, 429, 500, 502, 503}:
+        return error.reason
+    return ""

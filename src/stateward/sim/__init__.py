@@ -1,0 +1,1 @@
+"""The whole world in one process and one seed: virtual time, seeded order, faults."""

@@ -1,0 +1,259 @@
+"""An asyncio event loop without a machine under it: virtual time, and an order that the seed decides.
+
+Time stands still while anything can run and then jumps to the next timer, so an hour costs what its events
+cost. Of everything that could run next, the seed picks. Three things make a run repeat in every process:
+
+- tasks and futures hash by the number of their creation, because asyncio keeps them in sets and a set of
+  addresses has another order in every process;
+- nothing here can reach a socket, a thread or a program;
+- the cyclic collector is off during a run, so that no generator is closed at a moment of its choosing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import heapq
+from asyncio import events
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager
+from contextvars import Context
+from typing import Any, NoReturn, TypeVar
+
+from stateward.core.chance import Chance
+from stateward.core.clock import Timer
+from stateward.core.errors import HouseError
+from stateward.sim.process import PROCESS, Fate
+
+T = TypeVar("T")
+
+#: 2026-01-01T00:00:00Z: simulated wall clocks start here.
+EPOCH = 1_767_225_600.0
+
+#: So many steps at one moment mean that some tasks wake each other for ever.
+LIVELOCK = 1_000_000
+
+
+class NothingWillHappen(HouseError):
+    """Everybody waits and no timer is set: the run would stand still for ever."""
+
+    reason = "NothingWillHappen"
+
+
+class SimTask(asyncio.Task[T]):
+    """A task that hashes by creation number."""
+
+    number = 0
+
+    def __hash__(self) -> int:
+        return self.number
+
+
+class SimFuture(asyncio.Future[T]):
+    """A future that hashes by creation number."""
+
+    number = 0
+
+    def __hash__(self) -> int:
+        return self.number
+
+
+class SimTimer(asyncio.TimerHandle):
+    """A timer that, of two set for one moment, is due first if it was made first."""
+
+    number = 0
+
+    def __lt__(self, other: object) -> bool:
+        if not isinstance(other, SimTimer):
+            return NotImplemented
+        return (self.when(), self.number) < (other.when(), other.number)
+
+
+class SimLoop(asyncio.BaseEventLoop):
+    """The loop. Without a chance it runs first come, first served."""
+
+    # The four names below belong to asyncio.BaseEventLoop, which does not declare them for type checkers.
+    _ready: Any
+    _scheduled: list[SimTimer]
+    _stopping: bool
+    _timer_cancelled_count: int
+
+    def __init__(self, chance: Chance | None = None) -> None:
+        super().__init__()
+        self._now = 0.0
+        self._chance = chance
+        self._numbers = 0
+        self.steps = 0
+        self._steps_now = 0
+        self.set_task_factory(self._make_task)
+
+    def time(self) -> float:
+        """Return virtual seconds since the run began."""
+        return self._now
+
+    def call_at(
+        self,
+        when: float,
+        callback: Callable[..., object],
+        *args: object,
+        context: Context | None = None,
+    ) -> asyncio.TimerHandle:
+        """Set a timer; equal moments keep the order in which they were set."""
+        timer = SimTimer(when, callback, args, self, context)
+        timer.number = self._next_number()
+        heapq.heappush(self._scheduled, timer)
+        timer._scheduled = True  # type: ignore[attr-defined]  # noqa: SLF001 - as BaseEventLoop does
+        return timer
+
+    def create_future(self) -> asyncio.Future[Any]:
+        """Return a future whose hash does not depend on its address."""
+        future: SimFuture[Any] = SimFuture(loop=self)
+        future.number = self._next_number()
+        return future
+
+    def _make_task(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        coroutine: Coroutine[Any, Any, T] | Generator[Any, None, T],
+        **options: Any,
+    ) -> asyncio.Task[T]:
+        task: SimTask[T] = SimTask(coroutine, loop=loop, **options)
+        task.number = self._next_number()
+        return task
+
+    def _next_number(self) -> int:
+        self._numbers += 1
+        return self._numbers
+
+    def _run_once(self) -> None:
+        before = self._now
+        self._collect_due_timers()
+        self._steps_now = self._steps_now + 1 if self._now == before else 0
+        if self._steps_now > LIVELOCK:
+            self._steps_now = 0
+            raise NothingWillHappen(f"{LIVELOCK} steps were taken and time did not move")
+        if self._ready:
+            self._run_handle(self._take())
+
+    def _collect_due_timers(self) -> None:
+        """Move what is due to the ready ones; when nothing is ready, jump to the next timer first."""
+        while self._scheduled:
+            timer = self._scheduled[0]
+            if not timer.cancelled():
+                if self._ready and timer.when() > self._now:
+                    return
+                self._now = max(self._now, timer.when())
+                self._ready.append(timer)
+            heapq.heappop(self._scheduled)
+            timer._scheduled = False  # type: ignore[attr-defined]  # noqa: SLF001 - as BaseEventLoop does
+        self._timer_cancelled_count = 0
+        if not self._ready and not self._stopping:
+            raise NothingWillHappen("every task waits and no timer is set")
+
+    def _take(self) -> asyncio.Handle:
+        ready = self._ready
+        if self._chance is None or len(ready) == 1:
+            first: asyncio.Handle = ready.popleft()
+            return first
+        place = self._chance.below(len(ready))
+        ready[place], ready[-1] = ready[-1], ready[place]
+        chosen: asyncio.Handle = ready.pop()
+        return chosen
+
+    def _run_handle(self, handle: asyncio.Handle) -> None:
+        if handle.cancelled():
+            return
+        process = handle._context.get(PROCESS)  # type: ignore[attr-defined]  # noqa: SLF001 - the only way to ask
+        if process is not None and process.fate is not Fate.ALIVE:
+            process.hold(handle)
+            return
+        self.steps += 1
+        handle._run()  # noqa: SLF001 - running handles is what a loop does
+
+    def requeue(self, handles: list[asyncio.Handle]) -> None:
+        """Put back what a paused process held."""
+        self._ready.extend(handles)
+
+    def call_outside(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
+        """Call back later on behalf of nobody: neither crash nor pause of a process stops it."""
+        return self.call_later(delay, callback, context=Context())
+
+    # ------------------------------------------------------------------ no machine
+    def _process_events(self, event_list: object) -> None:
+        """There is no selector and so there are no events of its."""
+
+    def _write_to_self(self) -> None:
+        """Nothing sleeps in a selector, so nobody has to be woken."""
+
+    def run_in_executor(self, executor: object, func: object, *args: object) -> NoReturn:  # noqa: ARG002
+        """Refuse: threads have no place in a repeatable run."""
+        raise HouseError(f"a simulation must not use threads, and {func!r} asked for one")
+
+    async def create_connection(self, *args: object, **options: object) -> NoReturn:  # noqa: ARG002
+        """Refuse: there is no network here."""
+        raise HouseError("a simulation must not open sockets; use a port")
+
+    async def create_server(self, *args: object, **options: object) -> NoReturn:  # noqa: ARG002
+        """Refuse: there is no network here."""
+        raise HouseError("a simulation must not open sockets; use a port")
+
+    async def subprocess_exec(self, *args: object, **options: object) -> NoReturn:  # noqa: ARG002
+        """Refuse: there are no programs here."""
+        raise HouseError("a simulation must not start programs; use a port")
+
+
+class SimClock:
+    """A clock of the simulated world, wrong by ``skew`` seconds if the scenario says so."""
+
+    def __init__(self, loop: SimLoop, *, skew: float = 0.0) -> None:
+        self._loop = loop
+        self.skew = skew
+
+    def now(self) -> float:
+        """Return what this clock shows, skew included."""
+        return EPOCH + self._loop.time() + self.skew
+
+    def monotonic(self) -> float:
+        """Return virtual seconds; a skewed clock still measures well."""
+        return self._loop.time()
+
+    def call_later(self, delay: float, callback: Callable[[], None]) -> Timer:
+        """Call back in virtual time."""
+        return self._loop.call_later(delay, callback)
+
+    async def sleep(self, delay: float) -> None:
+        """Let virtual time pass."""
+        await asyncio.sleep(delay)
+
+
+@contextmanager
+def running(loop: SimLoop) -> Generator[SimLoop, None, None]:
+    """Make a loop usable for one run, with the collector off, and close it afterwards."""
+    collected = gc.isenabled()
+    gc.disable()
+    events.set_event_loop(loop)
+    try:
+        yield loop
+    finally:
+        try:
+            _end_what_is_left(loop)
+        finally:
+            loop.close()
+            events.set_event_loop(None)
+            if collected:
+                gc.enable()
+
+
+def run(main: Coroutine[Any, Any, T], *, chance: Chance | None = None) -> T:
+    """Run one coroutine to its end in virtual time."""
+    with running(SimLoop(chance)) as loop:
+        return loop.run_until_complete(main)
+
+
+def _end_what_is_left(loop: SimLoop) -> None:
+    left = sorted(asyncio.all_tasks(loop), key=lambda task: getattr(task, "number", 0))
+    for task in left:
+        task.cancel()
+    if left:
+        loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+    loop.run_until_complete(loop.shutdown_asyncgens())

@@ -1,0 +1,86 @@
+"""A process of the simulated world: tasks that crash together and are paused together.
+
+Everything that a process does runs in its context, so the loop knows whose turn it is. A crash is a kill -9:
+from that moment nothing of the process runs, not even its ``finally`` blocks. A pause is what a stopped
+virtual machine or a long collector run does: the process notices nothing, except that it is late.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from contextvars import ContextVar, copy_context
+from enum import Enum
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from stateward.core.errors import HouseError
+
+if TYPE_CHECKING:  # the loop imports this module to know whose turn it is
+    from stateward.sim.loop import SimLoop
+
+T = TypeVar("T")
+
+
+class Fate(Enum):
+    """What has become of a process."""
+
+    ALIVE = "alive"
+    PAUSED = "paused"
+    DEAD = "dead"
+
+
+class SimProcess:
+    """Some tasks with one fate."""
+
+    def __init__(self, loop: SimLoop, name: str) -> None:
+        self.name = name
+        self.fate = Fate.ALIVE
+        self._loop = loop
+        self._held: list[asyncio.Handle] = []
+        self._tasks: list[asyncio.Task[Any]] = []
+        self._pauses = 0
+
+    def spawn(self, main: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Start a task that belongs to this process, and so does all that it starts."""
+        context = copy_context()
+        context.run(PROCESS.set, self)
+        task = self._loop.create_task(main, name=self.name, context=context)
+        self._tasks.append(task)
+        return task
+
+    def crash(self) -> None:
+        """Kill the process: nothing of it ever runs again."""
+        self.fate = Fate.DEAD
+        self._held.clear()
+
+    def pause(self, seconds: float) -> None:
+        """Stop the process for a while; it does not notice, except that it is late."""
+        if self.fate is Fate.DEAD:
+            return
+        self.fate = Fate.PAUSED
+        self._pauses += 1
+        number = self._pauses
+        self._loop.call_outside(seconds, lambda: self._resume(number))
+
+    def hold(self, handle: asyncio.Handle) -> None:
+        """Keep what wanted to run while the process could not (the loop calls this)."""
+        self._held.append(handle)
+
+    def bury(self) -> None:
+        """After the run: let the tasks of a dead process end, so that nothing is left to complain."""
+        if self.fate is not Fate.DEAD:
+            raise HouseError(f"process {self.name} must be dead before it is buried")
+        self.fate = Fate.ALIVE
+        self._held.clear()
+        for task in self._tasks:
+            task.cancel()
+
+    def _resume(self, number: int) -> None:
+        if self.fate is Fate.PAUSED and number == self._pauses:
+            self.fate = Fate.ALIVE
+            held, self._held = self._held, []
+            self._loop.requeue(held)
+
+
+#: The process on whose behalf the current task runs; None for the world itself.
+PROCESS: ContextVar[SimProcess | None] = ContextVar("process", default=None)

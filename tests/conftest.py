@@ -1,0 +1,28 @@
+"""Coroutine tests: on a real event loop, or, marked ``virtual``, on the simulation's."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+
+import pytest
+
+from stateward.sim import loop as sim_loop
+
+#: No single test may take longer than this, whatever it waits for.
+LIMIT = 120.0
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    arguments = {
+        name: pyfuncitem.funcargs[name] for name in inspect.signature(pyfuncitem.obj).parameters
+    }
+    coroutine = pyfuncitem.obj(**arguments)
+    if pyfuncitem.get_closest_marker("virtual"):
+        sim_loop.run(coroutine)
+    else:
+        asyncio.run(asyncio.wait_for(coroutine, LIMIT))
+    return True
