@@ -144,7 +144,8 @@ def _add(root: Json, path: str, value: Any) -> None:
 
 def _take(root: Json, path: str) -> Any:
     parent, token = _parent(root, path)
-    return parent.pop(_place(parent, token, path))
+    place = _place(parent, token, path)
+    return parent.pop(place)
 
 
 def _replace(root: Json, path: str, value: Any) -> None:

@@ -103,9 +103,8 @@ class Writes:
     ) -> Stored:
         """Change part of an object; an applied object that does not exist is created."""
         kind = self._kinds.of(resource)
-        stored = self._store.get(resource.name, key)
         if isinstance(patch, Apply):
-            return self._apply(kind, key, stored, patch, author, subresource)
+            return self._apply(kind, key, patch, author, subresource)
         old = self.existing(resource, key).document()
         new = _patched(old, patch, resource, key)
         metadata.checked(new, resource)
@@ -125,7 +124,6 @@ class Writes:
         if is_released(new):
             if dry_run:
                 return stamped(new, self._store.revision)
-            self._store.put(resource.name, new)
             return self._store.remove(resource.name, key)
         if metadata.says_the_same(old, new):
             return self.existing(resource, key)
@@ -189,12 +187,12 @@ class Writes:
         self,
         kind: Kind,
         key: ObjectKey,
-        stored: Stored | None,
         patch: Apply,
         author: Author,
         subresource: str,
     ) -> Stored:
         resource = kind.resource
+        stored = self._store.get(resource.name, key)
         body = metadata.checked(managed.fresh(patch.body), resource)
         metadata.settle_namespace(body["metadata"], resource, key.namespace)
         if body["metadata"].setdefault("name", key.name) != key.name:

@@ -86,6 +86,10 @@ class Cache(Generic[T]):
             raise self._unreadable(self._malformed[key])
         return self._objects.get(key)
 
+    def peek(self, key: ObjectKey) -> T | None:
+        """Return the object as last read well, or None; for those who only want its name and owners."""
+        return self._objects.get(key)
+
     def find(self, index: str, value: str) -> list[T]:
         """Return the objects filed under a value, ordered by namespace and name."""
         for malformed in self._malformed.values():

@@ -8,16 +8,15 @@ it when they do. A settled key is looked at again after a while, because not eve
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import structlog
 
-from stateward.core.chance import Chance
-from stateward.core.clock import Clock
 from stateward.core.errors import PeerError, StatewardError
 from stateward.core.outcome import Outcome, Wait, wake_after
+from stateward.core.ports import Ports
 from stateward.kube.client import Reader
 from stateward.kube.errors import ApiError, Conflict, NotFound
 from stateward.kube.meta import Object, ObjectKey
@@ -78,8 +77,7 @@ class Controller:
         queue: WorkQueue[ObjectKey],
         sources: tuple[Source, ...],
         client: Reader,
-        clock: Clock,
-        chance: Chance,
+        ports: Ports,
         meter: ControllerMeter,
         habits: Habits | None = None,
     ) -> None:
@@ -88,8 +86,8 @@ class Controller:
         self._queue = queue
         self._sources = sources
         self._client = client
-        self._clock = clock
-        self._chance = chance
+        self._clock = ports.clock
+        self._chance = ports.chance
         self._meter = meter
         self._habits = habits or Habits()
         self._passes = 0
@@ -115,7 +113,7 @@ class Controller:
         """Take no more keys; passes that run may end."""
         self._queue.close()
 
-    def _waker(self, trigger: Trigger) -> Any:  # noqa: ANN401 - a listener of any kind of object
+    def _waker(self, trigger: Trigger) -> Callable[[Delta[Object]], None]:
         def wake(delta: Delta[Object]) -> None:
             # Both versions are asked: an object that changed hands concerns its old owner too.
             for item in (delta.before, delta.now):

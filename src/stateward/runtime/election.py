@@ -18,9 +18,9 @@ from typing import Protocol, TypeVar
 
 import structlog
 
-from stateward.core.chance import Chance
 from stateward.core.clock import Clock, to_rfc3339_micro
 from stateward.core.errors import NotLeader, PeerError
+from stateward.core.ports import Ports
 from stateward.kube.client import MergePatch, Patch
 from stateward.kube.codec import Body, Json
 from stateward.kube.errors import NotFound
@@ -116,18 +116,17 @@ class Elector:
         key: ObjectKey,
         identity: str,
         *,
-        clock: Clock,
-        chance: Chance,
+        ports: Ports,
         meter: LeaderMeter,
         terms: Terms | None = None,
     ) -> None:
         self.terms = terms or Terms()
-        self.leadership = Leadership(clock, self.terms)
+        self.leadership = Leadership(ports.clock, self.terms)
         self._client = client
         self._key = key
         self._identity = identity
-        self._clock = clock
-        self._chance = chance
+        self._clock = ports.clock
+        self._chance = ports.chance
         self._meter = meter
         self._seen: tuple[str, float] = (
             "",

@@ -14,9 +14,8 @@ from typing import Generic, Protocol, TypeVar
 
 import structlog
 
-from stateward.core.chance import Chance
-from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
+from stateward.core.ports import Ports
 from stateward.kube.client import EVERYTHING, Change, Malformed, Reader, Selection, WatchEvent
 from stateward.kube.errors import ApiError, Gone, TooManyRequests
 from stateward.kube.meta import Object, is_newer
@@ -56,8 +55,7 @@ class Informer(Generic[T]):
         resource: Resource[T],
         selection: Selection = EVERYTHING,
         *,
-        clock: Clock,
-        chance: Chance,
+        ports: Ports,
         meter: InformerMeter,
         indexes: Iterable[Index[T]] = (),
         backoff: Backoff | None = None,
@@ -69,8 +67,8 @@ class Informer(Generic[T]):
         self.problem: str | None = "not listed yet"
         self._client = client
         self._selection = selection
-        self._clock = clock
-        self._chance = chance
+        self._clock = ports.clock
+        self._chance = ports.chance
         self._meter = meter
         self._backoff = backoff or Backoff(first=0.8, limit=30.0)
         self._listeners: list[Callable[[Delta[T]], None]] = []

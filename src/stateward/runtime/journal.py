@@ -35,7 +35,7 @@ MAX_MESSAGE = 1024
 MAX_FACTS = 4096
 
 
-class Saying(codec.Part):
+class Saying(codec.Part, kw_only=True):
     """What one step said. ``after`` is when it wanted to be asked again, in seconds."""
 
     step: str
@@ -44,7 +44,7 @@ class Saying(codec.Part):
     message: str = ""
     hint: str = ""
     after: float | None = None
-    seconds: float = 0.0
+    seconds: float
 
 
 class Fault(codec.Part):
@@ -55,7 +55,7 @@ class Fault(codec.Part):
     message: str = ""
 
 
-class Entry(codec.Part):
+class Entry(codec.Part, kw_only=True):
     """One pass, or several in a row that said the same. Times are written as people read them, in UTC."""
 
     at: str
@@ -66,7 +66,7 @@ class Entry(codec.Part):
     uid: str = ""
     generation: int = 0
     #: The slowest, when several passes are folded.
-    seconds: float = 0.0
+    seconds: float
     said: tuple[Saying, ...] = ()
     failure: Fault | None = None
     facts: dict[str, Any] = {}
@@ -109,7 +109,7 @@ def entry_of(
         name=subject.key.name,
         uid=subject.uid,
         generation=subject.generation,
-        seconds=round(seconds, 6),
+        seconds=_rounded(seconds),
         said=tuple(_saying_of(said) for said in report.said),
         failure=None if report.failure is None else _fault_of(report.failure),
         facts=_small(facts or {}),
@@ -255,8 +255,8 @@ def _by_number(line: _Line) -> int:
 
 
 def _saying_of(said: Said) -> Saying:
-    outcome, seconds = said.outcome, round(said.seconds, 6)
-    word = type(outcome).__name__
+    outcome, seconds = said.outcome, _rounded(said.seconds)
+    word, after = type(outcome).__name__, wake_after(outcome)
     if isinstance(outcome, Done):
         return Saying(step=said.step, outcome=word, seconds=seconds)
     return Saying(
@@ -265,7 +265,7 @@ def _saying_of(said: Said) -> Saying:
         reason=outcome.reason,
         message=_short(outcome.message),
         hint=_short(outcome.hint) if isinstance(outcome, Blocked) else "",
-        after=wake_after(outcome),
+        after=None if after is None else _rounded(after),
         seconds=seconds,
     )
 
@@ -276,6 +276,11 @@ def _fault_of(failure: Failure) -> Fault:
         reason=failure.reason,
         message=_short(f"{type(failure.error).__name__}: {failure.error}"),
     )
+
+
+def _rounded(seconds: float) -> float:
+    # Always a float, or 5 and 5.0 would be different texts of the same entry.
+    return round(float(seconds), 6)
 
 
 def _short(text: str) -> str:

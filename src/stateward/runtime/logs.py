@@ -41,8 +41,9 @@ def configure(stream: TextIO, *, json: bool, level: str, clock: Clock) -> None:
     if level.lower() not in LEVELS:
         raise UsageError(f"log level must be one of {', '.join(LEVELS)}, got {level!r}")
     processors: list[Processor] = [
-        structlog.contextvars.merge_contextvars,
+        _say_which_pass,
         structlog.processors.add_log_level,
+        _say_who,
         structlog.processors.format_exc_info,
         _scrub,
     ]
@@ -50,7 +51,7 @@ def configure(stream: TextIO, *, json: bool, level: str, clock: Clock) -> None:
         processors=processors + (_for_machines(clock) if json else _for_people(clock, stream)),
         wrapper_class=structlog.make_filtering_bound_logger(LEVELS[level.lower()]),
         context_class=dict,
-        logger_factory=lambda *_: _Lines(stream),
+        logger_factory=lambda *name: _Lines(stream, *name),
         # Loggers live as long as their modules, and must see the next configuration.
         cache_logger_on_first_use=False,
     )
@@ -66,7 +67,7 @@ def reset() -> None:
 
 def get(name: str) -> FilteringBoundLogger:
     """Return a logger whose lines say where they come from."""
-    return cast("FilteringBoundLogger", structlog.get_logger(logger=name))
+    return cast("FilteringBoundLogger", structlog.get_logger(name))
 
 
 def bind_pass(controller: str, key: ObjectKey, pass_id: str) -> AbstractContextManager[None]:
@@ -197,6 +198,19 @@ def _shown(value: Any) -> str:
 # ---------------------------------------------------------------- lines
 
 
+def _say_which_pass(_logger: Any, _method: str, event: EventDict) -> EventDict:
+    # Sorted: the context has an order of its own in every process, and a seed must give the same text.
+    for name, value in sorted(structlog.contextvars.get_contextvars().items()):
+        event.setdefault(name, value)
+    return event
+
+
+def _say_who(logger: _Lines, _method: str, event: EventDict) -> EventDict:
+    if logger.name:
+        event.setdefault("logger", logger.name)
+    return event
+
+
 def _scrub(_logger: Any, _method: str, event: EventDict) -> EventDict:
     return cast("EventDict", scrubbed(event))
 
@@ -232,6 +246,7 @@ class _Lines:
     """What structlog calls with a finished line, by whatever method the event was logged."""
 
     stream: TextIO
+    name: str = ""
 
     def msg(self, line: str) -> None:
         try:

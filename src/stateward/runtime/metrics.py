@@ -96,16 +96,16 @@ class QueueMetrics:
         """So many keys wait now."""
         self._depth.set(keys)
 
-    def started(self, waited_seconds: float) -> None:
+    def started(self, waited: float) -> None:
         """A worker took a key that had waited this long."""
-        self._waited.observe(waited_seconds)
+        self._waited.observe(waited)
         self._starts.append(self._clock.monotonic())
 
-    def finished(self, work_seconds: float) -> None:
+    def finished(self, worked: float) -> None:
         """A worker is done with a key after this long."""
-        self._worked.observe(work_seconds)
+        self._worked.observe(worked)
         if self._starts:
-            began = self._clock.monotonic() - work_seconds
+            began = self._clock.monotonic() - worked
             self._starts.remove(min(self._starts, key=lambda start: abs(start - began)))
 
     def retried(self) -> None:
@@ -195,13 +195,13 @@ class InformerMetrics:
     _restarts: Counter
     _reasons: _Cap
 
-    def objects(self, known: int) -> None:
+    def objects(self, count: int) -> None:
         """So many objects are in the cache."""
-        self._objects.set(known)
+        self._objects.set(count)
 
-    def malformed(self, unreadable: int) -> None:
+    def malformed(self, count: int) -> None:
         """So many objects are there that we cannot read."""
-        self._malformed.set(unreadable)
+        self._malformed.set(count)
 
     def relisted(self, why: str) -> None:
         """Everything was read anew."""
@@ -236,13 +236,9 @@ class LeaderMetrics:
 
     _status: Gauge
 
-    def gained(self) -> None:
-        """We lead from now on."""
-        self._status.set(1)
-
-    def lost(self) -> None:
-        """We no longer lead, or can no longer prove it."""
-        self._status.set(0)
+    def leads(self, leads: bool) -> None:  # noqa: FBT001 - a gauge of zero or one
+        """Whether we lead now, and can prove it."""
+        self._status.set(leads)
 
 
 @dataclass(frozen=True, slots=True)

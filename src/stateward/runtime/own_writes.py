@@ -81,7 +81,7 @@ class OwnWrites(Generic[T]):
             case Written(object=item):
                 return not is_newer(item.metadata.resource_version, than=revision)
             case Deleted(object=item):
-                cached = self._peek(item.metadata.key)
+                cached = self._cache.peek(item.metadata.key)
                 return (
                     cached is None
                     or cached.metadata.uid != item.metadata.uid
@@ -89,8 +89,3 @@ class OwnWrites(Generic[T]):
                 )
             case Doubtful():
                 return False
-
-    def _peek(self, key: ObjectKey) -> T | None:
-        if any(malformed.metadata.key == key for malformed in self._cache.malformed):
-            return None
-        return self._cache.get(key)

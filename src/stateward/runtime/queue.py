@@ -16,9 +16,9 @@ from collections import deque
 from collections.abc import Hashable
 from typing import Generic, Protocol, TypeVar
 
-from stateward.core.chance import Chance
-from stateward.core.clock import Clock, Timer
+from stateward.core.clock import Timer
 from stateward.core.errors import HouseError
+from stateward.core.ports import Ports
 from stateward.runtime.backoff import Backoff
 
 K = TypeVar("K", bound=Hashable)
@@ -52,11 +52,9 @@ class QueueMeter(Protocol):
 class WorkQueue(Generic[K]):
     """Keys in line, keys in work, keys that come back later."""
 
-    def __init__(
-        self, clock: Clock, chance: Chance, meter: QueueMeter, backoff: Backoff | None = None
-    ) -> None:
-        self._clock = clock
-        self._chance = chance
+    def __init__(self, ports: Ports, meter: QueueMeter, backoff: Backoff | None = None) -> None:
+        self._clock = ports.clock
+        self._chance = ports.chance
         self._meter = meter
         self._backoff = backoff or Backoff()
         self._line: deque[K] = deque()

@@ -13,7 +13,7 @@ narrower language, so a few types are respelled here:
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Any, Final
+from typing import Final
 
 from stateward.kube import schemas
 from stateward.kube.codec import Json
@@ -105,16 +105,19 @@ def _schema(schema: Json, inside: tuple[str, ...]) -> Json:
 
 
 def _items(schema: Json, inside: tuple[str, ...]) -> Json:
+    """Return the schema of items, each of which has all the keys of the list: given, defaulted or required."""
     items = _schema(schema["items"], inside)
-    for key in schema.get("x-kubernetes-list-map-keys", ()):
-        if key not in items.get("required", ()):
-            default = _default_of(schema["items"], key)
-            items["properties"] = items["properties"] | {
-                key: items["properties"][key] | {"default": default}
-            }
+    keys = schema.get("x-kubernetes-list-map-keys", ())
+    for key in (key for key in keys if key not in items.get("required", ())):
+        default = _field_of(schema["items"], key).get("default")
+        if default is None:
+            items["required"] = [*items.get("required", ()), key]
+        else:
+            named = items["properties"][key] | {"default": default}
+            items["properties"] = items["properties"] | {key: named}
     return items
 
 
-def _default_of(schema: Json, key: str) -> Any:
+def _field_of(schema: Json, name: str) -> Json:
     target = schemas.definitions()[schema["$ref"]] if "$ref" in schema else schema
-    return target["properties"][key]["default"]
+    return dict(target["properties"][name])

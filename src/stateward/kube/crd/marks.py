@@ -83,7 +83,7 @@ def _with_field(schema: Json, mark: Field) -> Json:
     keywords = {
         keyword: list(value) if isinstance(value, tuple) else value
         for name, keyword in _KEYWORDS.items()
-        if (value := getattr(mark, name)) not in (None, False)  # noqa: PLR6201 - a value may be unhashable
+        if (value := getattr(mark, name)) is not None and value is not False
     }
     promise = {} if mark.default is msgspec.UNSET else {"default": as_json(mark.default)}
     rest = {key: value for key, value in schema.items() if key not in head}

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 import msgspec
 
 from stateward.kube.codec import Json
-from stateward.kube.crd import definitions, marks
+from stateward.kube.crd import definitions, marks, nodes
 from stateward.kube.crd.fields import Definition, Field
 from stateward.kube.crd.problems import Problem, SchemaInvalid
 from stateward.kube.meta import Object
@@ -34,9 +34,9 @@ def schema_of(hint: Any) -> Json:
     """Return the structural schema of a type, with all that its marks say.
 
     >>> schema_of(Annotated[int, msgspec.Meta(gt=0), Field(format="int32")])
-    {'type': 'integer', 'minimum': 0, 'exclusiveMinimum': True, 'format': 'int32'}
+    {'type': 'integer', 'format': 'int32', 'minimum': 0, 'exclusiveMinimum': True}
     """
-    return _value(hint, _Place())
+    return nodes.in_order(_value(hint, _Place()))
 
 
 @dataclass(frozen=True, slots=True)

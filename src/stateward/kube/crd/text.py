@@ -10,7 +10,7 @@ import yaml
 from stateward.kube.codec import Json
 
 #: Plain texts that YAML readers disagree about: 1e3 and 0o7 are numbers to some, y and n are booleans to others.
-_DOUBTFUL: Final = re.compile(r"[-+.]?[0-9].*|[yYnN]", re.DOTALL)
+_DOUBTFUL: Final = re.compile(r"[-+.]?[0-9]\S*|[yYnN]")
 
 
 def to_yaml(*documents: Json) -> str:

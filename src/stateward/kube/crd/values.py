@@ -25,11 +25,8 @@ def problems_of(value: Any, schema: Json, path: str) -> Iterator[Problem]:
         case int() | float():
             yield from _number_problems(value, schema, path)
         case list():
-            yield from _size_problems(len(value), schema, "Items", path)
-            for index, item in enumerate(value):
-                yield from problems_of(item, schema["items"], f"{path}[{index}]")
+            yield from _list_problems(value, schema, path)
         case dict():
-            yield from _size_problems(len(value), schema, "Properties", path)
             yield from _object_problems(value, schema, path)
 
 
@@ -78,7 +75,14 @@ def _size_problems(size: int, schema: Json, what: str, path: str) -> Iterator[Pr
         yield Problem(path, f"must have a size of {low} to {high}, not {size}")
 
 
+def _list_problems(value: list[Any], schema: Json, path: str) -> Iterator[Problem]:
+    yield from _size_problems(len(value), schema, "Items", path)
+    for index, item in enumerate(value):
+        yield from problems_of(item, schema.get("items", {}), f"{path}[{index}]")
+
+
 def _object_problems(value: Json, schema: Json, path: str) -> Iterator[Problem]:
+    yield from _size_problems(len(value), schema, "Properties", path)
     properties = schema.get("properties", {})
     for name in schema.get("required", ()):
         if name not in value:
@@ -88,5 +92,5 @@ def _object_problems(value: Json, schema: Json, path: str) -> Iterator[Problem]:
             yield from problems_of(part, properties[name], f"{path}.{name}")
         elif "additionalProperties" in schema:
             yield from problems_of(part, schema["additionalProperties"], f"{path}.{name}")
-        elif not schema.get("x-kubernetes-preserve-unknown-fields"):
+        elif "type" in schema and not schema.get("x-kubernetes-preserve-unknown-fields"):
             yield Problem(path, f"must have known fields only, and {name} is not one")

@@ -75,10 +75,8 @@ class ExecPlugin:
     api_version: str
     command: str
     arguments: tuple[str, ...] = field(default=(), repr=False)
-    #: All that the command will see, not only what the kubeconfig adds.
+    #: All that the command will see, not only what the kubeconfig adds; the question to it is part of that.
     environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    #: The JSON that tells the command what is asked of it.
-    question: bytes = field(default=b"", repr=False)
     install_hint: str = ""
 
 

@@ -6,10 +6,10 @@ quotes the file's text: any line of it may be a secret.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, dataclass_transform
 
 import msgspec
 import yaml
@@ -22,14 +22,15 @@ E = TypeVar("E")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(msgspec.field,))
 class _Section(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     """A part of a kubeconfig. Shows nothing of itself, since parts hold secrets."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(...)"
 
-    def __rich_repr__(self) -> Iterator[str]:
-        yield "..."
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        return []
 
 
 class Extension(_Section):
@@ -139,9 +140,7 @@ def read_merged(files: Iterable[Path]) -> Merged:
     """Return the entries of all files, or raise UsageError naming the file and the place in it."""
     files = tuple(files)
     documents = [(file, _read(file)) for file in files]
-    merged = Merged(
-        files, next((d.current_context for _, d in documents if d.current_context), "")
-    )
+    merged = Merged(files, next((d.current_context for _, d in documents if d.current_context), ""))
     for file, document in documents:
         for context in document.contexts:
             merged.contexts.setdefault(context.name, Found(context.name, context.context, file))
@@ -175,7 +174,7 @@ class _Document(_Section):
 
 
 def _read(file: Path) -> _Document:
-    tree = _without_nulls(_parse(file, _bytes_of(file)))
+    tree = _parse(file, _bytes_of(file))
     if tree is None:
         return _Document()
     if not isinstance(tree, dict):
@@ -216,7 +215,7 @@ def _bytes_of(file: Path) -> bytes:
 def _parse(file: Path, text: bytes) -> Any:
     # The parser's own words quote the text, and so does its traceback: only the place is passed on.
     try:
-        return yaml.load(text, Loader=_LOADER)  # noqa: S506  both loaders are the safe one
+        return _without_nulls(yaml.load(text, Loader=_LOADER))  # noqa: S506  both are the safe loader
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         place = f" near line {mark.line + 1}, column {mark.column + 1}" if mark else ""

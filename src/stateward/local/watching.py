@@ -1,0 +1,132 @@
+"""Watches: from the history of the store to the events that one watcher gets.
+
+A watcher with a selector sees objects come and go as they begin and cease to match, whatever happened to them.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from stateward.core.clock import Clock
+from stateward.kube.client import Change, Selection
+from stateward.kube.errors import BadRequest, ServerFailed
+from stateward.kube.resources import Resource
+from stateward.kube.selector import FieldSelector, LabelSelector
+from stateward.local.store import Store, Stored, StoreEvent, stamped
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A selection, ready to be asked."""
+
+    namespace: str
+    labels: LabelSelector
+    fields: FieldSelector
+
+    @classmethod
+    def of(cls, selection: Selection) -> Filter:
+        """Read the selectors; raise BadRequest when they make no sense."""
+        try:
+            labels = LabelSelector.parse(selection.labels)
+            fields = FieldSelector.parse(selection.fields)
+        except ValueError as error:
+            raise BadRequest(f"unable to parse the selector: {error}") from error
+        return cls(selection.namespace, labels, fields)
+
+    def matches(self, stored: Stored) -> bool:
+        """Tell whether a version of an object is selected."""
+        if self.namespace and stored.key.namespace != self.namespace:
+            return False
+        if not self.labels.matches(stored.labels):
+            return False
+        return not self.fields.requirements or self.fields.matches(stored.document())
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What a watcher is told."""
+
+    change: Change
+    stored: Stored
+    revision: int
+
+
+def sighting(event: StoreEvent, wanted: Filter) -> Sighting | None:
+    """Return what an event means to a watcher, or None when it is none of its business."""
+    was = event.before is not None and wanted.matches(event.before)
+    now = event.change is not Change.DELETED and wanted.matches(event.now)
+    if now:
+        return Sighting(Change.MODIFIED if was else Change.ADDED, event.now, event.revision)
+    if was and event.before is not None:
+        # The watcher is shown what it knew, with the revision at which it ceased to be selected.
+        last = stamped(event.before.document(), event.revision)
+        return Sighting(Change.DELETED, last, event.revision)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a stream of events behaves in time."""
+
+    clock: Clock
+    #: A quiet watcher is told this often up to where nothing happened.
+    bookmark_every: float = 60.0
+    #: The stream ends after so many seconds; whoever wants more comes back.
+    lifetime: float = 600.0
+
+
+async def follow(
+    store: Store, resource: Resource[Any], wanted: Filter, since: int, pace: Pace
+) -> AsyncGenerator[Sighting | int, None]:
+    """Yield what changes after a revision; a number is a revision up to which nothing else happened.
+
+    Whoever is slow sees everything later, in order; whoever is too slow gets Gone.
+    """
+    if since > store.revision:
+        raise ServerFailed(
+            f"Timeout: Too large resource version: {since}, current: {store.revision}", code=504
+        )
+    awake = asyncio.Event()
+    end = store.listen(_waking(awake, resource.name))
+    until = pace.clock.monotonic() + pace.lifetime
+    try:
+        while pace.clock.monotonic() < until:
+            awake.clear()
+            events = store.events_since(resource.name, since)
+            since = store.revision
+            for event in events:
+                if seen := sighting(event, wanted):
+                    yield seen
+            if not awake.is_set() and await _is_quiet(awake, pace):
+                since = store.revision
+                yield since
+    finally:
+        end()
+
+
+async def _is_quiet(awake: asyncio.Event, pace: Pace) -> bool:
+    """Wait for the next event; return True when a bookmark is due first."""
+    quiet = False
+
+    def ring() -> None:
+        nonlocal quiet
+        quiet = not awake.is_set()
+        awake.set()
+
+    timer = pace.clock.call_later(pace.bookmark_every, ring)
+    try:
+        await awake.wait()
+    finally:
+        timer.cancel()
+    return quiet
+
+
+def _waking(awake: asyncio.Event, resource: str) -> Callable[[StoreEvent], None]:
+    def wake(event: StoreEvent) -> None:
+        if event.resource == resource:
+            awake.set()
+
+    return wake
