@@ -1,4 +1,4 @@
-"""A clock that stands still until a test moves it: no test waits, and no test reads the machine's time."""
+"""A clock that stands still until a test moves it: nothing waits or reads the real time."""
 
 from __future__ import annotations
 

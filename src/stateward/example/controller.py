@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import assert_never
-
-import msgspec
 
 from stateward.core.clock import Clock
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
@@ -13,9 +12,11 @@ from stateward.example.api import FINALIZER, TEAMS, Team
 from stateward.example.status import status_of
 from stateward.example.view import View, view_of
 from stateward.kube.client import Apply, Client, MergePatch
+from stateward.kube.codec import plain
 from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.configs import ConfigMap
+from stateward.kube.patch import merge_diff
 from stateward.kube.resources import CONFIG_MAPS
 from stateward.runtime.cache import Cache
 
@@ -39,8 +40,12 @@ class TeamReconciler:
         if team is None:
             return DONE
         view = view_of(team, self._members.find("owner", team.metadata.uid))
-        outcome = await self._do(view, decide.next_move(view))
-        await self._tell(view, outcome)
+        move = decide.next_move(view)
+        outcome = await self._do(view, move)
+        if not isinstance(
+            move, decide.Hold | decide.LetGo
+        ):  # those write the team itself, which wakes us again
+            await self._tell(view, outcome)
         return outcome
 
     async def _do(self, view: View, move: decide.Move) -> Outcome:
@@ -99,10 +104,8 @@ class TeamReconciler:
             return Retry(1, "Changed", "the team changed its mind; looking again")
         name = build.member_name(view.team, move.member.ordinal)
         where = ObjectKey(view.team.metadata.namespace, name)
-        try:
+        with suppress(NotFound):  # absence is what we want
             await self._client.delete(CONFIG_MAPS, where, uid=move.member.uid)
-        except NotFound:
-            pass  # absence is what we want
         return Wait("Removing", f"removing member {move.member.ordinal}")
 
     async def _set_finalizers(self, view: View, finalizers: tuple[str, ...]) -> None:
@@ -118,17 +121,14 @@ class TeamReconciler:
         await self._client.patch(TEAMS, metadata.key, MergePatch(body))
 
     async def _tell(self, view: View, outcome: Outcome) -> None:
-        """Write the status if it says something new; a team that is gone hears no more."""
+        """Write the status if it says something new, onto the very version that it speaks of."""
         wanted = status_of(view, outcome, self._clock.now())
         if wanted == view.team.status:
             return
+        metadata = view.team.metadata
         body = {
-            "metadata": {"uid": view.team.metadata.uid},
-            "status": msgspec.to_builtins(wanted) | {"members": wanted.members},
+            "metadata": {"uid": metadata.uid, "resourceVersion": metadata.resource_version},
+            "status": merge_diff(plain(view.team.status), plain(wanted)),
         }
-        try:
-            await self._client.patch(
-                TEAMS, view.team.metadata.key, MergePatch(body), subresource="status"
-            )
-        except NotFound:
-            pass
+        with suppress(NotFound):  # a team that is gone hears no more
+            await self._client.patch(TEAMS, metadata.key, MergePatch(body), subresource="status")

@@ -47,6 +47,9 @@ class Part(
     """Base of every typed document and of its parts."""
 
 
+#: What a decoder raises about text it cannot read; the last one about text that is nested too deep.
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
 _DECODERS: dict[type, msgspec.json.Decoder[Any]] = {}
 
 
@@ -60,7 +63,7 @@ def decode(data: bytes | str, kind: type[T]) -> T:
     """Return the document as the given type; raise :class:`PeerConfused` when it is not one."""
     try:
         return _decoder(kind).decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise PeerConfused(f"expected a JSON document of type {kind.__name__}: {error}") from error
 
 
@@ -68,7 +71,7 @@ def decode_json(data: bytes | str) -> Any:
     """Return the document as plain Python values; raise :class:`PeerConfused` when it is not JSON."""
     try:
         return msgspec.json.decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise PeerConfused(f"expected a JSON document: {error}") from error
 
 

@@ -17,14 +17,15 @@ from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import Resource
 
 T = TypeVar("T", bound=Object)
+T_contra = TypeVar("T_contra", bound=Object, contravariant=True)
 
 
 @dataclass(frozen=True, slots=True)
-class Index(Generic[T]):
+class Index(Generic[T_contra]):
     """A way to find objects: which values each one is filed under."""
 
     name: str
-    values: Callable[[T], Iterable[str]]
+    values: Callable[[T_contra], Iterable[str]]
 
 
 def by_owner() -> Index[Object]:

@@ -1,15 +1,15 @@
-"""The decision journal: what every pass saw, said and did, kept for the question "what happened at 03:12?".
+"""The decision journal: what every pass saw and said, kept for the question "what was at 03:12?".
 
 It is a bounded memory with no I/O. Three rules keep it useful:
 
-- a pass that says exactly what the one before said is folded into its entry, so that a quiet fleet does not
-  push its own history out;
-- when room is needed, the object that takes the largest share of it loses its oldest entry, so that a chatty
-  object only ever pushes out itself;
+- a pass that says exactly what the one before said is folded into its entry, so that a quiet fleet
+  does not push its own history out;
+- when room is needed, the object that takes the largest share of it loses its oldest entry, so that
+  a chatty object only ever pushes out itself;
 - the last entry about an object goes only when every object is down to one, oldest first.
 
-The export is JSON lines, one entry each, oldest first. Fields are only ever added; readers skip what they do not
-know.
+The export is JSON lines, one entry each, oldest first. Fields are only ever added; readers skip
+what they do not know.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
+from operator import itemgetter
 from typing import Any, TypeAlias
 
 import msgspec
@@ -56,7 +57,7 @@ class Fault(codec.Part):
 
 
 class Entry(codec.Part, kw_only=True):
-    """One pass, or several in a row that said the same. Times are written as people read them, in UTC."""
+    """One pass, or several in a row that said the same. Times are in UTC, as people read them."""
 
     at: str
     pass_id: str
@@ -100,7 +101,7 @@ def entry_of(
     seconds: float,
     facts: Mapping[str, Any] | None = None,
 ) -> Entry:
-    """Return the entry for one pass: bounded in size, without secrets, and free of what may still change."""
+    """Return the entry for one pass: bounded, without secrets, and holding on to nothing."""
     return Entry(
         at=to_rfc3339_micro(at),
         pass_id=pass_id,
@@ -146,7 +147,7 @@ class Journal:
         return self._bytes
 
     def add(self, entry: Entry) -> None:
-        """Take in one entry, folding it into the last about the same object when it says nothing new."""
+        """Take in one entry; fold it into the last about the object when it says nothing new."""
         entry = _fitting(entry, self._max_bytes // 16)
         thread_id = (entry.controller, entry.namespace, entry.name)
         thread = self._threads.pop(thread_id, None) or _Thread()
@@ -204,7 +205,7 @@ class Journal:
 
     def _weigh(self, thread_id: _Id) -> None:
         thread = self._threads[thread_id]
-        # The larger of the two shares counts, so that neither many small nor few large entries pay off.
+        # The larger share counts, so that neither many small nor few large entries pay off.
         share = max(len(thread.lines) / self._max_entries, thread.size / self._max_bytes)
         self._shares[thread_id] = share if len(thread.lines) > 1 else 0.0
 
@@ -212,11 +213,11 @@ class Journal:
         while len(self._threads) > self._max_objects:
             self._forget(next(iter(self._threads)))
         while self._entries > self._max_entries or self._bytes > self._max_bytes:
-            fattest = max(self._shares, key=self._shares.__getitem__)
-            if not self._shares[fattest]:
+            fattest, share = max(self._shares.items(), key=itemgetter(1))
+            if share:
+                self._drop_oldest(fattest)
+            else:
                 self._forget(next(iter(self._threads)))
-                continue
-            self._drop_oldest(fattest)
 
     def _drop_oldest(self, thread_id: _Id) -> None:
         thread = self._threads[thread_id]
@@ -295,7 +296,7 @@ def _small(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fitting(entry: Entry, limit: int) -> Entry:
-    """Return the entry, or its bare outline when it alone would push out a good part of the others."""
+    """Return the entry, or its bare outline when it alone would push out many others."""
     if (size := _size_of(entry)) <= limit:
         return entry
     return msgspec.structs.replace(
@@ -304,7 +305,7 @@ def _fitting(entry: Entry, limit: int) -> Entry:
 
 
 def _same(one: Entry, other: Entry) -> bool:
-    """Tell whether two passes say the same, whenever they ran, however long they took or want to wait."""
+    """Tell whether two passes say the same, whenever they ran and however long it takes."""
     return _words_of(one) == _words_of(other)
 
 

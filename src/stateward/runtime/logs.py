@@ -1,9 +1,9 @@
 """Logs: one structured line per event, tied to the pass that wrote it, without secrets.
 
-Importing this module changes nothing. A program calls :func:`configure` once, early; calling it again replaces
-what was configured before. Lines of libraries that use ``logging`` are taken in from WARNING upwards, so that a
-log collector sees one format only. A stream that can no longer be written to is ignored: logs inform, and must
-never end a pass.
+Importing this module changes nothing. A program calls :func:`configure` once, before it makes its
+parts; calling it again replaces what was configured before. Lines of libraries that use ``logging``
+are taken in from WARNING upwards, so that a log collector sees one format only. A stream that can
+no longer be written to is ignored: logs inform, and must never end a pass.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LEVELS = {
 
 
 def configure(stream: TextIO, *, json: bool, level: str, clock: Clock) -> None:
-    """Write logs to ``stream`` from now on: JSON lines for machines, or a console format for people."""
+    """Write logs to ``stream`` from now on: JSON lines for machines, or a console for people."""
     if level.lower() not in LEVELS:
         raise UsageError(f"log level must be one of {', '.join(LEVELS)}, got {level!r}")
     processors: list[Processor] = [
@@ -107,8 +107,8 @@ _SECRET_WORDS = frozenset(
         "bearer",
     )
 )
-#: Names that are secret as a whole or as an ending, without their separators. "key" alone is none of them:
-#: here it is where an object is found.
+#: Names that are secret as a whole or as an ending, without their separators. "key" alone is none
+#: of them: here it is where an object is found.
 _SECRET_ENDINGS = (
     *("keydata", "privatekey", "secretkey", "accesskey", "apikey"),
     *("tlskey", "clientkey", "serverkey", "peerkey", "cakey"),
@@ -121,7 +121,8 @@ _SECRETS_IN_TEXT = re.compile(
           \bbearer\s+
         | authorization:\s*(?:\w+\s+)?
         | ://[^/\s:@]*:(?=[^/\s@]+@)
-        | (?:token|passw(?:or)?d|passphrase|secret|authorization|client-key-data)(?:=|["']\s*:\s*)["']?
+        | (?:token|passw(?:or)?d|passphrase|secret|authorization|client-key-data)
+          (?:=|["']\s*:\s*)["']?
       )[^\s"',;&}@]+
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----.*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
     | \b(?-i:LS0tLS1CRUdJTi)[\w+/=]*      # a PEM block, once more in base64, as kubeconfigs have it
@@ -199,7 +200,7 @@ def _shown(value: Any) -> str:
 
 
 def _say_which_pass(_logger: Any, _method: str, event: EventDict) -> EventDict:
-    # Sorted: the context has an order of its own in every process, and a seed must give the same text.
+    # Sorted: its own order differs between processes, and a seed must always give the same text.
     for name, value in sorted(structlog.contextvars.get_contextvars().items()):
         event.setdefault(name, value)
     return event
@@ -271,7 +272,7 @@ class _Bridge(logging.Handler):
         level = min(max(record.levelno // 10 * 10, logging.DEBUG), logging.CRITICAL)
         try:
             get(record.name).log(level, "%s", record.getMessage(), exc_info=record.exc_info)
-        except Exception:  # noqa: BLE001 - a malformed record is the library's bug, not the caller's end
+        except Exception:  # noqa: BLE001 - a malformed record must not end the caller
             self.handleError(record)
 
 

@@ -1,9 +1,10 @@
 """What the operator counts and measures, in the Prometheus text format.
 
-Every operator instance owns a registry, because the simulation runs many of them in one process. Names that
-controller-runtime has are used as it has them, so that existing dashboards and alerts work; ours begin with
-``stateward_``. ``controller_runtime_terminal_reconcile_errors_total`` is left out on purpose: nothing ends our
-retries, and a pass that waits for a person is counted in ``stateward_step_outcomes_total``.
+Every operator instance owns a registry, because the simulation runs many of them in one process.
+Names that controller-runtime has are used as it has them, so that existing dashboards and alerts
+work; ours begin with ``stateward_``. ``controller_runtime_terminal_reconcile_errors_total`` is left
+out on purpose: nothing ends our retries, and a pass that waits for a person is counted in
+``stateward_step_outcomes_total``.
 
 Each part of the runtime is handed a small facet with the few verbs it needs, never the whole.
 """
@@ -114,7 +115,7 @@ class QueueMetrics:
 
     def unfinished_seconds(self) -> float:
         """Return the work that is under way, all workers together."""
-        # An idle queue does not ask for the time: that needs a running loop, and a scrape may come without.
+        # An idle queue does not ask for the time: that takes a running loop, which tests may lack.
         return (
             len(self._starts) * self._clock.monotonic() - sum(self._starts) if self._starts else 0
         )
@@ -259,7 +260,7 @@ class EventMetrics:
 
 
 class Metrics:
-    """All the metrics of one operator instance. Asking twice for a facet is asking for the same series."""
+    """All the metrics of one operator instance. The same facet twice means the same series."""
 
     def __init__(self, clock: Clock, *, version: str = __version__, max_reasons: int = 100) -> None:
         self._clock = clock
@@ -379,7 +380,7 @@ class _Cap:
 
 @dataclass(frozen=True, slots=True)
 class _Ageless:
-    """The registry without the ``_created`` series: they read the machine's clock and double the text."""
+    """The registry without ``_created`` series, which read the machine's clock."""
 
     registry: CollectorRegistry
 

@@ -1,9 +1,10 @@
 """What the kubelet and Prometheus ask: /healthz, /readyz and /metrics.
 
-``/healthz`` answers as long as the event loop runs, and says no when a watchdog complains: the kubelet then
-restarts us. ``/readyz`` says no while something that we need is missing: restarting would not help. Both answer
-"ok", or one line per check when one fails or when asked with ``?verbose``. The server listens on loopback unless
-told otherwise, because metrics name the clusters of everybody.
+``/healthz`` answers as long as the event loop runs, and says no when a watchdog complains: the
+kubelet then restarts us. ``/readyz`` says no while something that we need is missing: restarting
+would not help. Both answer "ok", or one line per check when one fails or when asked with
+``?verbose``. The server listens on loopback unless told otherwise, because metrics are nobody
+else's business.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _GRACE_SECONDS = 2.0
 
 
 class Probes:
-    """Checks by name, and the server that shows them. A check of the same name replaces the earlier one."""
+    """Checks by name, and the server that shows them. The same name again replaces the check."""
 
     def __init__(self, metrics: Metrics) -> None:
         self._metrics = metrics
@@ -93,7 +94,7 @@ def _verdict(checks: dict[str, Check], *, verbose: bool) -> web.Response:
 def _problem(name: str, check: Check) -> str | None:
     try:
         return check()
-    except Exception as error:  # noqa: BLE001 - a broken check is a failed check, not a broken answer
+    except Exception as error:  # noqa: BLE001 - a broken check is a failed check
         _log.exception("a check failed to answer", check=name)
         return f"the check itself failed with {type(error).__name__}"
 

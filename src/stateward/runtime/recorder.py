@@ -1,7 +1,7 @@
 """Tell people what happened to an object, as Kubernetes events that do not flood anybody.
 
 - The same thing said again within ten minutes is counted on the event that is there.
-- The name of an event follows from what it says, so a restarted operator finds its own events again.
+- The name of an event follows from what it says, so a restarted operator finds its own again.
 - Once one reason has had many different messages, further ones share a single "(combined)" event.
 - An object that has had its fill of events gets another one every few minutes only.
 
@@ -172,7 +172,7 @@ class Recorder:
         try:
             await self._client.create(EVENTS, self._body(note))
         except AlreadyExists:
-            # Told before we started, or longer ago than we remember. The answer to a patch says how often.
+            # Told before we started, or longer ago than we remember; the answer says how often.
             count = await self._patch(note, self._latest(note)) + 1
             told.count = await self._patch(note, {"count": count})
         else:

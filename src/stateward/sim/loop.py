@@ -23,7 +23,7 @@ from typing import Any, NoReturn, TypeVar
 from stateward.core.chance import Chance
 from stateward.core.clock import Timer
 from stateward.core.errors import HouseError
-from stateward.sim.process import PROCESS, Fate
+from stateward.sim.process import PROCESS
 
 T = TypeVar("T")
 
@@ -164,7 +164,7 @@ class SimLoop(asyncio.BaseEventLoop):
         if handle.cancelled():
             return
         process = handle._context.get(PROCESS)  # type: ignore[attr-defined]  # noqa: SLF001 - the only way to ask
-        if process is not None and process.fate is not Fate.ALIVE:
+        if process is not None and process.stands_still:
             process.hold(handle)
             return
         self.steps += 1

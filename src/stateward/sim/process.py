@@ -27,6 +27,8 @@ class Fate(Enum):
     ALIVE = "alive"
     PAUSED = "paused"
     DEAD = "dead"
+    #: Dead, and its tasks are being cleared away: they run, and reach nobody.
+    BURIED = "buried"
 
 
 class SimProcess:
@@ -39,6 +41,12 @@ class SimProcess:
         self._held: list[asyncio.Handle] = []
         self._tasks: list[asyncio.Task[Any]] = []
         self._pauses = 0
+        self.ended = asyncio.Event()
+
+    @property
+    def stands_still(self) -> bool:
+        """True when nothing of the process may run."""
+        return self.fate in {Fate.PAUSED, Fate.DEAD}
 
     def spawn(self, main: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Start a task that belongs to this process, and so does all that it starts."""
@@ -46,16 +54,18 @@ class SimProcess:
         context.run(PROCESS.set, self)
         task = self._loop.create_task(main, name=self.name, context=context)
         self._tasks.append(task)
+        task.add_done_callback(lambda _: self.ended.set())
         return task
 
     def crash(self) -> None:
         """Kill the process: nothing of it ever runs again."""
         self.fate = Fate.DEAD
         self._held.clear()
+        self.ended.set()
 
     def pause(self, seconds: float) -> None:
         """Stop the process for a while; it does not notice, except that it is late."""
-        if self.fate is Fate.DEAD:
+        if self.fate not in {Fate.ALIVE, Fate.PAUSED}:
             return
         self.fate = Fate.PAUSED
         self._pauses += 1
@@ -70,8 +80,7 @@ class SimProcess:
         """After the run: let the tasks of a dead process end, so that nothing is left to complain."""
         if self.fate is not Fate.DEAD:
             raise HouseError(f"process {self.name} must be dead before it is buried")
-        self.fate = Fate.ALIVE
-        self._held.clear()
+        self.fate = Fate.BURIED
         for task in self._tasks:
             task.cancel()
 

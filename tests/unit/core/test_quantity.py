@@ -124,7 +124,14 @@ def test_notation_is_not_value() -> None:
 @given(quantities)
 def test_text_is_read_back(value: Quantity) -> None:
     again = q(str(value))
-    assert (again, hash(again), str(again)) == (value, hash(value), str(value))
+    assert (again, hash(again)) == (value, hash(value))
+
+
+@given(quantities)
+def test_printing_settles(value: Quantity) -> None:
+    # Not at once: a binary quantity without a factor of 1024 prints as 5000, which is read as 5k.
+    once = str(q(str(value)))
+    assert str(q(once)) == once
 
 
 @given(quantities, quantities)

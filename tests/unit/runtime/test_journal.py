@@ -32,14 +32,17 @@ def words(journal: Journal, name: str = "orders") -> str:
 
 
 GOLDEN = """\
-{"at":"2023-11-14T22:13:20.250000Z","passID":"7f","controller":"etcd","namespace":"shop","name":"orders",\
-"uid":"u-1","generation":3,"seconds":0.125,"said":[\
+{"at":"2023-11-14T22:13:20.250000Z","passID":"7f","controller":"etcd","namespace":"shop",\
+"name":"orders","uid":"u-1","generation":3,"seconds":0.125,"said":[\
 {"step":"Observe","outcome":"Done","seconds":0.5},\
-{"step":"AddPods","outcome":"Wait","reason":"PodPending","message":"orders-2 waits for a node","seconds":0.0},\
-{"step":"Promote","outcome":"Retry","reason":"LearnerBehind","message":"catching up","after":5.0,"seconds":0.0},\
-{"step":"Resize","outcome":"Blocked","reason":"SizeEven","message":"4 members","hint":"choose 3 or 5",\
+{"step":"AddPods","outcome":"Wait","reason":"PodPending","message":"orders-2 waits for a node",\
 "seconds":0.0},\
-{"step":"Remove","outcome":"Stop","reason":"NoQuorum","message":"1 of 3 answer","after":10.0,"seconds":0.0}],\
+{"step":"Promote","outcome":"Retry","reason":"LearnerBehind","message":"catching up",\
+"after":5.0,"seconds":0.0},\
+{"step":"Resize","outcome":"Blocked","reason":"SizeEven","message":"4 members",\
+"hint":"choose 3 or 5","seconds":0.0},\
+{"step":"Remove","outcome":"Stop","reason":"NoQuorum","message":"1 of 3 answer",\
+"after":10.0,"seconds":0.0}],\
 "failure":{"step":"Tell","reason":"PeerUnreachable","message":"PeerUnreachable: no answer"},\
 "facts":{"leader":"orders-0","members":3},\
 "count":2,"lastAt":"2023-11-14T22:13:30.250000Z","lastPassID":"80"}

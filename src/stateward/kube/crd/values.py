@@ -46,6 +46,9 @@ _TYPES: Final[dict[str, Callable[[Any], bool]]] = {
 }
 
 
+_UNITS: Final = {"Items": "items", "Length": "characters", "Properties": "entries"}
+
+
 def _kind_of(schema: Json) -> str:
     if schema.get("x-kubernetes-int-or-string"):
         return "integer or string"
@@ -70,9 +73,10 @@ def _number_problems(value: float, schema: Json, path: str) -> Iterator[Problem]
 
 
 def _size_problems(size: int, schema: Json, what: str, path: str) -> Iterator[Problem]:
-    low, high = schema.get(f"min{what}", size), schema.get(f"max{what}", size)
-    if not low <= size <= high:
-        yield Problem(path, f"must have a size of {low} to {high}, not {size}")
+    if size < schema.get(f"min{what}", size):
+        yield Problem(path, f"must have at least {schema[f'min{what}']} {_UNITS[what]}, not {size}")
+    if size > schema.get(f"max{what}", size):
+        yield Problem(path, f"must have at most {schema[f'max{what}']} {_UNITS[what]}, not {size}")
 
 
 def _list_problems(value: list[Any], schema: Json, path: str) -> Iterator[Problem]:

@@ -17,7 +17,7 @@ import msgspec
 from stateward.core.errors import OutcomeUnknown, PeerConfused, PeerError
 from stateward.kube import codec
 from stateward.kube.errors import ApiError, NotFound, ServerFailed, Status, Unavailable, from_status
-from stateward.kube.http import fitting
+from stateward.kube.http import decoding
 from stateward.kube.http.requests import Request
 from stateward.kube.meta import Object
 
@@ -89,10 +89,10 @@ def accepted(answer: Answer) -> None:
     document_of(answer, _Document)
 
 
-def page_of(answer: Answer, kind: type[O]) -> fitting.Page[O]:
+def page_of(answer: Answer, kind: type[O]) -> decoding.Page[O]:
     """Return the page of a list that the answer is."""
     try:
-        return fitting.page_of(checked(answer).body, kind)
+        return decoding.page_of(checked(answer).body, kind)
     except PeerConfused as error:
         raise nonsense(answer.request, error.message) from None
 

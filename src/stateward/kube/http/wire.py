@@ -1,18 +1,17 @@
-"""One request, one answer: connections, credentials and deadlines around the HTTP library.
+"""One request, one answer: logins and deadlines around the HTTP library.
 
-Nothing is repeated here, with one exception: a 401 did nothing, so credentials that can be renewed are, and the
-request is sent once more. The library itself would also repeat a PUT or DELETE whose connection was lost; that
-is prevented, because the first one may have been carried out.
+Nothing is repeated here, with one exception: a 401 did nothing, so a login that can be renewed is, and the
+request is sent once more. The library would also repeat a PUT or DELETE by itself when a kept connection turns
+out to be closed. The first one may have been carried out, so the second would be answered with a conflict that
+nobody caused: that is prevented.
 """
 
 from __future__ import annotations
 
-import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from types import SimpleNamespace
-from urllib.parse import quote
 
 import aiohttp
 from multidict import CIMultiDict
@@ -20,14 +19,13 @@ from yarl import URL
 
 from stateward import __version__
 from stateward.core.clock import Clock
-from stateward.core.errors import HouseError, StatewardError
+from stateward.core.errors import HouseError, PeerError, StatewardError
 from stateward.kube.errors import Unauthorized
 from stateward.kube.http import answers, failures
 from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.answers import Answer
-from stateward.kube.http.credentials import Credentials, Identity
+from stateward.kube.http.login import Login, Logins
 from stateward.kube.http.requests import Request
-from stateward.kube.http.tls import TlsContexts
 
 USER_AGENT = f"stateward/{__version__}"
 
@@ -46,44 +44,36 @@ class Patience:
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
-    """Who wants to hear about exchanges and about the server's warnings."""
+    """Who wants to hear about exchanges, and about what the server warns of."""
 
     #: Called with the method, the code or the error's reason, and the seconds it took.
-    observe: Callable[[str, str, float], None] = lambda _method, _code, _seconds: None
-    #: Called with each text that the server warns with.
-    warn: Callable[[str], None] = lambda _text: None
+    observe: Callable[[str, str, float], None]
+    warn: Callable[[str], None]
 
 
 class Wire:
-    """The connections to one API server."""
+    """The way to one API server."""
 
     def __init__(
-        self,
-        access: ClusterAccess,
-        clock: Clock,
-        credentials: Credentials,
-        listeners: Listeners,
-        *,
-        connect_within: float,
+        self, access: ClusterAccess, clock: Clock, listeners: Listeners, *, connect_within: float
     ) -> None:
         self._access = access
         self._clock = clock
-        self._credentials = credentials
         self._listeners = listeners
         self._connect_within = connect_within
-        self._tls = TlsContexts(access.tls, clock)
+        self._logins = Logins(access, clock)
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
 
     async def exchange(self, request: Request, patience: Patience) -> Answer:
         """Return the whole answer, whatever it says; raise when there is none."""
-        login = await self._login()
+        login = await self._logins.current()
         begun = self._clock.monotonic()
         answer = await self._attempt(request, login, patience)
         if answer.status != Unauthorized.code:
             return answer
         left = patience.after(self._clock.monotonic() - begun)
-        fresh = await self._renewed(login)
+        fresh = await self._logins.renewed(login)
         return answer if fresh == login else await self._attempt(request, fresh, left)
 
     async def chunks(
@@ -92,7 +82,7 @@ class Wire:
         """Yield the body as it comes, in pieces of any size; raise when it is cut or is a refusal."""
         async with AsyncExitStack() as stack:
             response = await self._opened(request, patience, stack)
-            answer = _answer(request, response, b"", self._clock.now())
+            answer = self._answer(request, response, b"")
             if response.status != 200 or (json and not answers.is_json(answer.content_type)):
                 answers.checked(replace(answer, body=await self._body(request, response)))
             try:
@@ -102,55 +92,46 @@ class Wire:
                 raise self._lost(error, request, sent=True) from None
 
     async def close(self) -> None:
-        """Close all connections; the wire cannot be used any more."""
+        """Close all connections; nothing can be sent any more."""
         self._closed = True
-        await self._credentials.close()
+        await self._logins.close()
         if self._session is not None:
             await self._session.close()
 
     async def _opened(
         self, request: Request, patience: Patience, stack: AsyncExitStack
     ) -> aiohttp.ClientResponse:
-        login = await self._login()
+        login = await self._logins.current()
         response = await self._begun(request, login, patience, stack)
-        if response.status != Unauthorized.code or (fresh := await self._renewed(login)) == login:
+        if response.status != Unauthorized.code:
+            return response
+        fresh = await self._logins.renewed(login)
+        if fresh == login:
             return response
         return await self._begun(request, fresh, patience, stack)
 
     async def _begun(
-        self, request: Request, login: _Login, patience: Patience, stack: AsyncExitStack
+        self, request: Request, login: Login, patience: Patience, stack: AsyncExitStack
     ) -> aiohttp.ClientResponse:
         with self._observed(request) as seen:
             response = await stack.enter_async_context(self._head(request, login, patience))
             seen.code = str(response.status)
             return response
 
-    async def _attempt(self, request: Request, login: _Login, patience: Patience) -> Answer:
+    async def _attempt(self, request: Request, login: Login, patience: Patience) -> Answer:
         with self._observed(request) as seen:
             async with self._head(request, login, patience) as response:
                 seen.code = str(response.status)
-                body = await self._body(request, response)
-                return _answer(request, response, body, self._clock.now())
+                return self._answer(request, response, await self._body(request, response))
 
     @asynccontextmanager
     async def _head(
-        self, request: Request, login: _Login, patience: Patience
+        self, request: Request, login: Login, patience: Patience
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Send the request and give the beginning of the answer; what is not read of it is thrown away."""
         progress = _Progress()
         try:
-            response = await self._sessions().request(
-                request.method,
-                URL(self._access.server + request.target, encoded=True),
-                data=request.body or None,
-                headers=self._headers(request, login.identity),
-                ssl=login.context,
-                server_hostname=self._access.tls.server_name or None,
-                proxy=self._access.proxy or None,
-                allow_redirects=False,  # credentials must not follow to another host
-                timeout=self._timeout(patience),
-                trace_request_ctx=progress,
-            )
+            response = await self._sent(request, login, patience, progress)
         except _LostOnce as lost:
             raise self._lost(lost.error, request, sent=progress.connected) from None
         except failures.LOST as error:
@@ -162,6 +143,22 @@ class Wire:
         finally:
             response.close()
 
+    async def _sent(
+        self, request: Request, login: Login, patience: Patience, progress: _Progress
+    ) -> aiohttp.ClientResponse:
+        return await self._session_now().request(
+            request.method,
+            URL(self._access.server + request.target, encoded=True),
+            data=request.body or None,
+            headers=_headers(request, self._logins.headers(login)),
+            ssl=login.context,
+            server_hostname=self._access.tls.server_name or None,
+            proxy=self._access.proxy or None,
+            allow_redirects=False,  # credentials must not follow to another host
+            timeout=self._timeout(patience),
+            trace_request_ctx=progress,
+        )
+
     async def _body(self, request: Request, response: aiohttp.ClientResponse) -> bytes:
         try:
             return await response.read()
@@ -170,59 +167,29 @@ class Wire:
                 return b""  # the code alone says that it was refused
             raise self._lost(error, request, sent=True) from None
 
-    def _lost(self, error: BaseException, request: Request, *, sent: bool) -> StatewardError:
+    def _answer(self, request: Request, response: aiohttp.ClientResponse, body: bytes) -> Answer:
+        return Answer(
+            request,
+            response.status,
+            response.headers.get("Content-Type", ""),
+            body,
+            answers.retry_after(response.headers.get("Retry-After"), self._clock.now()),
+        )
+
+    def _lost(self, error: BaseException, request: Request, *, sent: bool) -> PeerError:
         if failures.is_about_tls(error):
-            self._tls.doubt()
+            self._logins.doubt()
         return failures.meaning_of(error, request, self._access.server, sent=sent)
 
-    async def _login(self) -> _Login:
-        identity = await self._credentials.current()
-        if not self._access.server.startswith("https:"):
-            return _Login(identity, context=True)
-        return _Login(identity, self._tls.current(identity.certificate))
-
-    async def _renewed(self, login: _Login) -> _Login:
-        self._credentials.refused(login.identity)
-        self._tls.recheck()
-        return await self._login()
-
-    def _sessions(self) -> aiohttp.ClientSession:
-        """Return the session; it is made when there is an event loop, at the first request."""
+    def _session_now(self) -> aiohttp.ClientSession:
+        """Return the session, made at the first request: only then is there an event loop for sure."""
         if self._closed:
-            raise HouseError("a closed client must not be used any more")
+            raise HouseError("a client that was closed must not be used any more")
         if self._session is None:
             if not self._access.tls.verify:
                 self._listeners.warn(f"the certificate of {self._access.server} is not verified")
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0),  # every watch holds one connection
-                cookie_jar=aiohttp.DummyCookieJar(),
-                trace_configs=[_tracing()],
-                middlewares=(_never_twice,),
-            )
+            self._session = _new_session()
         return self._session
-
-    def _headers(self, request: Request, identity: Identity) -> CIMultiDict[str]:
-        headers = CIMultiDict(
-            {
-                "Accept": "application/json, */*",
-                "Accept-Encoding": "identity",  # inside a cluster, packing costs more than it saves
-                "User-Agent": USER_AGENT,
-            }
-        )
-        if request.content_type:
-            headers["Content-Type"] = request.content_type
-        if identity.authorization:
-            headers["Authorization"] = identity.authorization
-        if (acting := self._access.impersonation) is not None:
-            headers["Impersonate-User"] = acting.user
-            if acting.uid:
-                headers["Impersonate-Uid"] = acting.uid
-            headers.extend(("Impersonate-Group", group) for group in acting.groups)
-            headers.extend(
-                (f"Impersonate-Extra-{quote(name.lower(), safe='')}", value)
-                for name, value in acting.extra
-            )
-        return headers
 
     def _timeout(self, patience: Patience) -> aiohttp.ClientTimeout:
         # To the library, zero means "for ever".
@@ -240,17 +207,8 @@ class Wire:
             seen.code = error.reason
             raise
         finally:
-            self._listeners.observe(
-                request.verb or request.method, seen.code, self._clock.monotonic() - begun
-            )
-
-
-@dataclass(frozen=True, slots=True)
-class _Login:
-    """What a request is sent with. Equal logins would get the same answer."""
-
-    identity: Identity
-    context: ssl.SSLContext | bool
+            seconds = self._clock.monotonic() - begun
+            self._listeners.observe(request.verb or request.method, seen.code, seconds)
 
 
 @dataclass(slots=True)
@@ -258,19 +216,39 @@ class _Seen:
     code: str = "Cancelled"
 
 
+def _headers(request: Request, login: tuple[tuple[str, str], ...]) -> CIMultiDict[str]:
+    headers = CIMultiDict(login)
+    headers["Accept"] = "application/json, */*"
+    headers["Accept-Encoding"] = "identity"  # inside a cluster, packing costs more than it saves
+    headers["User-Agent"] = USER_AGENT
+    if request.content_type:
+        headers["Content-Type"] = request.content_type
+    return headers
+
+
 @dataclass(slots=True)
 class _Progress:
-    """Whether there was a connection. From then on the request may have been sent."""
+    """Whether there was a connection, for one request: from then on it may have been sent."""
 
     connected: bool = False
 
 
-class _LostOnce(Exception):  # noqa: N818
+class _LostOnce(Exception):
     """Carries an error past the library's own repetition."""
 
     def __init__(self, error: aiohttp.ClientError) -> None:
         super().__init__()
         self.error = error
+
+
+def _new_session() -> aiohttp.ClientSession:
+    """Return a session; requests give a :class:`Progress` as ``trace_request_ctx``."""
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0),  # every watch holds a connection of its own
+        cookie_jar=aiohttp.DummyCookieJar(),
+        trace_configs=[_tracing()],
+        middlewares=(_never_twice,),
+    )
 
 
 async def _never_twice(
@@ -282,7 +260,7 @@ async def _never_twice(
         raise _LostOnce(error) from error
 
 
-def _tracing() -> aiohttp.TraceConfig[SimpleNamespace]:
+def _tracing() -> aiohttp.TraceConfig:
     async def connected(_session: object, context: SimpleNamespace, _params: object) -> None:
         context.trace_request_ctx.connected = True
 
@@ -290,13 +268,3 @@ def _tracing() -> aiohttp.TraceConfig[SimpleNamespace]:
     config.on_connection_create_end.append(connected)
     config.on_connection_reuseconn.append(connected)
     return config
-
-
-def _answer(request: Request, response: aiohttp.ClientResponse, body: bytes, now: float) -> Answer:
-    return Answer(
-        request,
-        response.status,
-        response.headers.get("Content-Type", ""),
-        body,
-        answers.retry_after(response.headers.get("Retry-After"), now),
-    )

@@ -1,0 +1,109 @@
+"""One operator process: caches first, then leadership, then work; and the way back in the opposite order.
+
+A standby keeps its caches warm, so that it can act at once when it is elected. A process that loses its lease
+ends: what it believed about the world is worth less than a fresh start, and its replacement stands by again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import structlog
+
+from stateward.core.errors import NotLeader
+from stateward.runtime.controller import Controller
+from stateward.runtime.election import Elector
+from stateward.runtime.informer import Informer
+
+#: Seconds that running passes get to end when the process is asked to stop.
+GRACE = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What an operator is made of."""
+
+    informers: tuple[Informer[Any], ...]
+    controllers: tuple[Controller, ...]
+    elector: Elector
+
+
+class Supervisor:
+    """Starts and stops the parts of an operator, and says how it is."""
+
+    def __init__(self, parts: Parts, *, grace: float = GRACE) -> None:
+        self._parts = parts
+        self._grace = grace
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._log = structlog.get_logger("supervisor")
+
+    def problems(self) -> list[str]:
+        """Return why the operator is not ready, one sentence each; nothing when it is."""
+        return [
+            f"{informer.resource}: {informer.problem}"
+            for informer in self._parts.informers
+            if informer.problem is not None
+        ]
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Work until asked to stop; raise NotLeader when leadership is lost."""
+        self._start("stop", _wait_for(stop))
+        for informer in self._parts.informers:
+            self._start(f"informer {informer.resource}", informer.run())
+        try:
+            await self._lead()
+        finally:
+            await self._cancel(self._tasks)
+
+    async def _lead(self) -> None:
+        self._start("election", self._parts.elector.acquire())
+        if await self._first_of("election") == "stop":
+            return
+        await self._cancel(["election"])
+        for controller in self._parts.controllers:
+            self._start(f"controller {controller.name}", controller.run())
+        self._start("lease", self._parts.elector.keep())
+        try:
+            if await self._first_of("lease") == "lease":
+                raise NotLeader("leadership was lost; this process ends and a fresh one stands by")
+            await self._wind_down()
+        finally:
+            # Whatever happens, nothing of ours may still act when the lease is let go.
+            await self._cancel(t for t in self._tasks if t.startswith("controller"))
+            await self._cancel(["lease"])
+            await self._parts.elector.release()
+
+    async def _wind_down(self) -> None:
+        """Take no new work and let what runs come to its end, within the grace."""
+        self._log.info("stopping: letting running passes end", grace=self._grace)
+        for controller in self._parts.controllers:
+            controller.close()
+        working = [t for name, t in self._tasks.items() if name.startswith("controller")]
+        if working:
+            await asyncio.wait(working, timeout=self._grace)
+
+    async def _first_of(self, *names: str) -> str:
+        """Wait for a stop, for one of the named parts to end, or for any part to fail."""
+        watched = dict(self._tasks)
+        await asyncio.wait(watched.values(), return_when=asyncio.FIRST_COMPLETED)
+        for name, task in watched.items():
+            if task.done() and name not in {"stop", *names}:
+                task.result()  # raises what ended it
+                raise RuntimeError(f"{name} ended, and must not")
+        return next(name for name in ("stop", *names) if watched[name].done())
+
+    def _start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks[name] = asyncio.create_task(work, name=name)
+
+    async def _cancel(self, names: Iterable[str]) -> None:
+        tasks = [self._tasks.pop(name) for name in tuple(names) if name in self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _wait_for(event: asyncio.Event) -> None:
+    await event.wait()

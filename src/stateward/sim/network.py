@@ -1,0 +1,179 @@
+"""The wire between a process and Kubernetes: late, lossy, and not tied to the fate of who sent.
+
+A call travels, is carried out, and its answer travels back; at each of these moments something can go wrong. What
+was sent is carried out even if the sender dies or is paused meanwhile: that is what makes zombies dangerous.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
+from contextvars import Context
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
+
+from stateward.core.chance import Chance
+from stateward.core.errors import OutcomeUnknown, PeerError, PeerUnreachable
+from stateward.kube.client import WatchEvent
+from stateward.kube.errors import Conflict, Gone, ServerFailed, TooManyRequests, Unavailable
+from stateward.kube.interception import Call
+from stateward.kube.meta import Object
+from stateward.sim.loop import SimLoop
+from stateward.sim.process import Fate, SimProcess
+from stateward.sim.trace import Trace
+
+R = TypeVar("R")
+T = TypeVar("T", bound=Object)
+
+
+class Fault(Enum):
+    """What can happen to one call."""
+
+    NONE = "none"
+    LOST_REQUEST = "the request is lost"
+    LOST_ANSWER = "the answer is lost"
+    SLOW = "both ways take seconds"
+    CONFLICT = "409"
+    OVERLOADED = "429"
+    FAILED = "500"
+    UNAVAILABLE = "503"
+    CRASH_BEFORE = "the sender dies before it is carried out"
+    CRASH_AFTER = "the sender dies after it was carried out"
+    ZOMBIE = "the sender sleeps through its lease while the call is under way"
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """How often what goes wrong, as probabilities per call or per event."""
+
+    call: float = 0.0
+    watch_cut: float = 0.0
+    watch_gone: float = 0.0
+    #: The longest that one watch event is late, in seconds.
+    watch_lag: float = 0.0
+    faults: tuple[Fault, ...] = tuple(fault for fault in Fault if fault is not Fault.NONE)
+
+
+CALM = Mix()
+
+_TIMEOUT = 10.0
+_PAUSES = (12.0, 30.0, 60.0, 90.0)
+
+
+class Network:
+    """An interceptor: the wire of one process."""
+
+    def __init__(
+        self,
+        loop: SimLoop,
+        process: SimProcess,
+        chance: Chance,
+        trace: Trace,
+        mix: Callable[[], Mix],
+    ) -> None:
+        self._loop = loop
+        self._process = process
+        self._chance = chance
+        self._trace = trace
+        self._mix = mix
+
+    async def around(self, call: Call, perform: Callable[[], Awaitable[R]]) -> R:
+        """Send the call on its way and wait for the answer, if one comes."""
+        if self._process.fate is Fate.BURIED:
+            raise PeerUnreachable("the dead reach nobody")
+        fault = self._draw()
+        if fault is not Fault.NONE:
+            self._trace.note(f"{self._process.name}: {call}: {fault.value}")
+        answer: asyncio.Future[R] = self._loop.create_future()
+        # The journey belongs to nobody: it goes on if the sender dies.
+        self._loop.create_task(self._carry(call, perform, fault, answer), context=Context())
+        return await answer
+
+    async def around_watch(
+        self, call: Call, events: AsyncGenerator[WatchEvent[T], None]
+    ) -> AsyncGenerator[WatchEvent[T], None]:
+        """Deliver events late, and cut the stream now and then."""
+        async with aclosing(events) as stream:
+            async for event in stream:
+                mix = self._mix()
+                if mix.watch_lag:
+                    await asyncio.sleep(self._chance.between(0, mix.watch_lag))
+                if self._chance.happens(mix.watch_cut):
+                    self._trace.note(f"{self._process.name}: {call}: cut")
+                    raise PeerUnreachable("the watch was cut")
+                if self._chance.happens(mix.watch_gone):
+                    self._trace.note(f"{self._process.name}: {call}: gone")
+                    raise Gone("too old resource version")
+                yield event
+
+    def _draw(self) -> Fault:
+        mix = self._mix()
+        return self._chance.choice(mix.faults) if self._chance.happens(mix.call) else Fault.NONE
+
+    async def _carry(
+        self,
+        call: Call,
+        perform: Callable[[], Awaitable[R]],
+        fault: Fault,
+        answer: asyncio.Future[R],
+    ) -> None:
+        slow = fault is Fault.SLOW
+        await asyncio.sleep(self._chance.between(1, 4) if slow else self._chance.between(0, 0.02))
+        if refusal := _refusal(fault, call):
+            await self._answer(
+                answer, refusal, delay=_TIMEOUT if fault is Fault.LOST_REQUEST else 0
+            )
+            return
+        if fault is Fault.CRASH_BEFORE:
+            self._process.crash()
+        elif fault is Fault.ZOMBIE:
+            pause = self._chance.choice(_PAUSES)
+            self._process.pause(pause)
+            await asyncio.sleep(pause * self._chance.fraction())
+        try:
+            result: R | PeerError = await perform()
+        except PeerError as error:
+            result = error
+        if fault is Fault.CRASH_AFTER:
+            self._process.crash()
+        elif fault is Fault.LOST_ANSWER:
+            await self._answer(answer, _unknown(call), delay=_TIMEOUT)
+            return
+        await self._answer(answer, result, delay=self._chance.between(0, 4 if slow else 0.02))
+
+    async def _answer(
+        self, answer: asyncio.Future[R], result: R | PeerError, *, delay: float
+    ) -> None:
+        await asyncio.sleep(delay)
+        if answer.done():  # the caller gave up
+            return
+        if isinstance(result, PeerError):
+            answer.set_exception(result)
+        else:
+            answer.set_result(result)
+
+
+def _refusal(fault: Fault, call: Call) -> PeerError | None:
+    """Return what the caller hears when the call is not carried out."""
+    match fault:
+        case Fault.LOST_REQUEST:
+            return _unknown(call)
+        case Fault.CONFLICT if call.writes:
+            return Conflict("somebody else wrote first")
+        case Fault.OVERLOADED:
+            return TooManyRequests("slow down", retry_after=2)
+        case Fault.FAILED:
+            return ServerFailed("internal error")
+        case Fault.UNAVAILABLE:
+            return Unavailable("not now")
+        case _:
+            return None
+
+
+def _unknown(call: Call) -> PeerError:
+    """Return what silence means: of a read nothing, of a write that nobody knows."""
+    if call.writes:
+        return OutcomeUnknown(f"{call}: no answer came")
+    return PeerUnreachable(f"{call}: no answer came")

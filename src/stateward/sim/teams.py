@@ -1,0 +1,154 @@
+"""The life of a team in a bad world: made, changed, grown, shrunk, deleted and made again, while things break.
+
+It exercises the whole runtime (informers, queue, election, fencing, own writes) with the example operator, and
+checks at every write that the operator does nothing it must not.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+
+from stateward.core.errors import HouseError
+from stateward.core.ports import Ports
+from stateward.example.api import FINALIZER, TEAMS, Team
+from stateward.example.operator import LEASE, assemble
+from stateward.kube import conditions
+from stateward.kube.client import Change, Client, MergePatch
+from stateward.kube.codec import Json, decode
+from stateward.kube.errors import NotFound
+from stateward.kube.meta import ObjectKey
+from stateward.kube.objects.configs import ConfigMap
+from stateward.kube.resources import CONFIG_MAPS, LEASES
+from stateward.local.store import StoreEvent
+from stateward.runtime.metrics import Metrics
+from stateward.sim.network import CALM, Mix
+from stateward.sim.world import Operator, Result, World, simulate
+
+KEY = ObjectKey("play", "crew")
+
+#: What goes wrong while the world is bad.
+STORMY = Mix(call=0.06, watch_cut=0.05, watch_gone=0.03, watch_lag=2.0)
+
+#: Seconds within which a team must be as asked once nothing goes wrong any more.
+PATIENCE = 240.0
+
+#: An act may rest on what was asked for this long ago: the time of a re-read, a paused sender and a slow wire.
+_MEMORY = 120.0
+
+
+class BadAct(HouseError):
+    """The operator did something that it must never do."""
+
+    reason = "BadAct"
+
+
+class Watchman:
+    """Checks every change of the store against what may happen."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._asked: dict[str, deque[tuple[float, int]]] = {}
+        self.violations: list[str] = []
+        world.api.store.listen(self._look)
+
+    def _look(self, event: StoreEvent) -> None:
+        if event.resource == TEAMS.name:
+            self._note_intent(event)
+        elif event.resource == CONFIG_MAPS.name and event.change is Change.DELETED:
+            self._judge_removal(event)
+        elif event.resource == CONFIG_MAPS.name and event.change is Change.ADDED:
+            self._judge_addition(event)
+
+    def _note_intent(self, event: StoreEvent) -> None:
+        team = decode(event.now.text, Team)
+        gone = team.metadata.deleting or event.change is Change.DELETED
+        sizes = self._asked.setdefault(team.metadata.uid, deque())
+        sizes.append((self._world.loop.time(), 0 if gone else team.spec.size))
+
+    def _judge_removal(self, event: StoreEvent) -> None:
+        """A member may go only if its ordinal was too high, or its team was to go, a moment ago."""
+        ordinal = int(event.now.key.name.rpartition("-")[2])
+        owner = event.now.owners[0]
+        if ordinal < self._smallest_size_lately(owner):
+            self._blame(f"{event.now.key} was removed though its team wants it")
+
+    def _judge_addition(self, event: StoreEvent) -> None:
+        owner = event.now.owners[0]
+        if owner not in self._asked:
+            self._blame(f"{event.now.key} was made for a team that never was")
+
+    def _smallest_size_lately(self, uid: str) -> int:
+        sizes = self._asked[uid]
+        since = self._world.loop.time() - _MEMORY
+        while len(sizes) > 1 and sizes[1][0] < since:
+            sizes.popleft()
+        return min(size for _, size in sizes)
+
+    def _blame(self, sentence: str) -> None:
+        self._world.trace.note(f"VIOLATION: {sentence}")
+        self.violations.append(sentence)
+
+    def check(self) -> None:
+        """Raise BadAct if anything happened that must not."""
+        if self.violations:
+            raise BadAct("; ".join(self.violations))
+
+
+async def life_of_a_team(world: World) -> None:
+    """Create, change, grow, shrink, delete and recreate a team while the world is stormy; then demand order."""
+    watchman = Watchman(world)
+    for number in range(2):
+        world.run_operator(f"op{number}", _operator, skew=world.chance.between(-30, 30))
+    world.mix = STORMY
+    await world.client.create(TEAMS, team(size=3, motto="hold fast"))
+    for edit in _edits(world):
+        await asyncio.sleep(world.chance.between(5, 40))
+        await edit()
+    await asyncio.sleep(world.chance.between(5, 40))
+    world.mix = CALM
+    await world.until("the team is as asked", lambda: is_as_asked(world), within=PATIENCE)
+    await _demand_silence(world)
+    await _delete(world)
+    await world.until("nothing is left", lambda: _members(world) == [], within=PATIENCE)
+    watchman.check()
+
+
+def simulate_team(seed: int) -> Result:
+    """Run one life; the same seed gives the same digest in every process."""
+    return simulate(life_of_a_team, seed=seed, custom=(TEAMS,))
+
+
+def team(*, size: int, motto: str) -> Json:
+    """Return the manifest of the team."""
+    metadata = {"namespace": KEY.namespace, "name": KEY.name}
+    return {"metadata": metadata, "spec": {"size": size, "motto": motto}}
+
+
+def is_as_asked(world: World) -> bool:
+    """Tell whether the team has exactly its members, each says the motto, and the status says so."""
+    try:
+        now = decode(world.api.get(TEAMS, KEY).text, Team)
+    except NotFound:
+        return False
+    members = _members(world)
+    return (
+        [m.metadata.name for m in members] == [f"{KEY.name}-{n}" for n in range(now.spec.size)]
+        and all(m.data.get("motto") == now.spec.motto for m in members)
+        and all(o.uid == now.metadata.uid for m in members for o in m.metadata.owner_references)
+        and FINALIZER in now.metadata.finalizers
+        and conditions.is_true(now.status.conditions, "Ready")
+        and now.status.observed_generation == now.metadata.generation
+        and now.status.members == now.status.up_to_date == now.spec.size
+    )
+
+
+def _operator(client: Client, ports: Ports, identity: str) -> Operator:
+    return assemble(client, ports, identity, Metrics(ports.clock))
+
+
+def _members(world: World) -> list[ConfigMap]:
+    return [decode(stored.text, ConfigMap) for stored in world.api.store.all(CONFIG_MAPS.name)]
+
+
+def _edits(world: World) -> list[object]: ...
