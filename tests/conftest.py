@@ -6,11 +6,18 @@ import asyncio
 import inspect
 
 import pytest
+import structlog
 
 from stateward.sim import loop as sim_loop
 
 #: No single test may take longer than this, whatever it waits for.
 LIMIT = 120.0
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _quiet() -> None:
+    """Unconfigured, structlog prints every line; tests that want lines configure it themselves."""
+    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
 
 
 @pytest.hookimpl(tryfirst=True)

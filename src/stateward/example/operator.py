@@ -16,7 +16,7 @@ from stateward.runtime.controller import Controller, Source
 from stateward.runtime.election import Elector
 from stateward.runtime.fencing import Fencing
 from stateward.runtime.informer import Informer
-from stateward.runtime.metrics import Metrics
+from stateward.runtime.telling.metrics import Metrics
 from stateward.runtime.queue import WorkQueue
 from stateward.runtime.supervisor import Parts, Supervisor
 from stateward.runtime.tracking import Tracking

@@ -20,7 +20,7 @@ from stateward.core.ports import Ports
 from stateward.kube.client import Reader
 from stateward.kube.errors import ApiError, Conflict, NotFound
 from stateward.kube.meta import Object, ObjectKey
-from stateward.runtime import logs
+from stateward.runtime.telling import logs
 from stateward.runtime.cache import Delta
 from stateward.runtime.informer import Informer
 from stateward.runtime.queue import QueueClosed, WorkQueue

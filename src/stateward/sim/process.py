@@ -60,7 +60,6 @@ class SimProcess:
     def crash(self) -> None:
         """Kill the process: nothing of it ever runs again."""
         self.fate = Fate.DEAD
-        self._held.clear()
         self.ended.set()
 
     def pause(self, seconds: float) -> None:
@@ -81,14 +80,18 @@ class SimProcess:
         if self.fate is not Fate.DEAD:
             raise HouseError(f"process {self.name} must be dead before it is buried")
         self.fate = Fate.BURIED
+        self._let_run()
         for task in self._tasks:
             task.cancel()
 
     def _resume(self, number: int) -> None:
         if self.fate is Fate.PAUSED and number == self._pauses:
             self.fate = Fate.ALIVE
-            held, self._held = self._held, []
-            self._loop.requeue(held)
+            self._let_run()
+
+    def _let_run(self) -> None:
+        held, self._held = self._held, []
+        self._loop.requeue(held)
 
 
 #: The process on whose behalf the current task runs; None for the world itself.

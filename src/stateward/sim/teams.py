@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from stateward.core.errors import HouseError
 from stateward.core.ports import Ports
@@ -19,11 +21,12 @@ from stateward.kube.codec import Json, decode
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.configs import ConfigMap
+from stateward.kube.objects.policies import Lease
 from stateward.kube.resources import CONFIG_MAPS, LEASES
 from stateward.local.store import StoreEvent
-from stateward.runtime.metrics import Metrics
+from stateward.runtime.telling.metrics import Metrics
 from stateward.sim.network import CALM, Mix
-from stateward.sim.world import Operator, Result, World, simulate
+from stateward.sim.world import NotInTime, Operator, Result, World, simulate
 
 KEY = ObjectKey("play", "crew")
 
@@ -107,6 +110,8 @@ async def life_of_a_team(world: World) -> None:
         await edit()
     await asyncio.sleep(world.chance.between(5, 40))
     world.mix = CALM
+    if not _exists(world):
+        await world.client.create(TEAMS, team(size=3, motto="once more"))
     await world.until("the team is as asked", lambda: is_as_asked(world), within=PATIENCE)
     await _demand_silence(world)
     await _delete(world)
@@ -151,4 +156,73 @@ def _members(world: World) -> list[ConfigMap]:
     return [decode(stored.text, ConfigMap) for stored in world.api.store.all(CONFIG_MAPS.name)]
 
 
-def _edits(world: World) -> list[object]: ...
+async def _edit(world: World, spec: Json) -> None:
+    world.trace.note(f"user: {spec}")
+    with suppress(NotFound):
+        await world.client.patch(TEAMS, KEY, MergePatch({"spec": spec}))
+
+
+async def _delete(world: World) -> None:
+    world.trace.note("user: delete")
+    with suppress(NotFound):
+        found = await world.client.get(TEAMS, KEY)
+        await world.client.delete(TEAMS, KEY, uid=found.metadata.uid)
+
+
+async def _make_again(world: World) -> None:
+    """Delete the team and, as soon as its name is free, make another of that name."""
+    await _delete(world)
+    with suppress(
+        NotInTime
+    ):  # a storm may hold the end up for long; then the old one stays deleted
+        await world.until("the name is free", lambda: not _exists(world), within=PATIENCE)
+    if not _exists(world):
+        world.trace.note("user: create again")
+        await world.client.create(TEAMS, team(size=2, motto="again"))
+
+
+async def _kill_the_leader(world: World) -> None:
+    lease = world.api.store.get(LEASES.name, LEASE)
+    holder = decode(lease.text, Lease).spec.holder_identity if lease else None
+    for process in world.processes:
+        if process.name == holder:
+            world.trace.note(f"user: kill {process.name}")
+            process.crash()
+
+
+async def _forget_history(world: World) -> None:
+    world.trace.note("kubernetes: forgets its history")
+    world.api.store.compact()
+
+
+async def _demand_silence(world: World) -> None:
+    """A settled team is left alone: nobody writes anything but leases."""
+    writes: list[str] = []
+    end = world.api.store.listen(
+        lambda e: None if e.resource == LEASES.name else writes.append(f"{e.resource} {e.now.key}")
+    )
+    await asyncio.sleep(200)
+    end()
+    if writes:
+        raise BadAct(f"a settled team was written to: {', '.join(writes)}")
+
+
+def _edits(world: World) -> list[Callable[[], Awaitable[None]]]:
+    """Return what happens in this life: everything at least once, in an order of chance."""
+    edits: list[Callable[[], Awaitable[None]]] = [
+        lambda: _edit(world, {"size": 5}),
+        lambda: _edit(world, {"size": 1}),
+        lambda: _edit(world, {"motto": "onward"}),
+        lambda: _edit(world, {"size": world.chance.below(6)}),
+        lambda: _kill_the_leader(world),
+        lambda: _forget_history(world),
+        lambda: _make_again(world),
+    ]
+    order = []
+    while edits:
+        order.append(edits.pop(world.chance.below(len(edits))))
+    return order
+
+
+def _exists(world: World) -> bool:
+    return world.api.store.get(TEAMS.name, KEY) is not None

@@ -12,6 +12,7 @@ narrower language, so a few types are respelled here:
 
 from __future__ import annotations
 
+from copy import deepcopy
 from difflib import get_close_matches
 from typing import Final
 
@@ -22,7 +23,8 @@ from stateward.kube.crd.problems import Problem, SchemaInvalid
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1"
 _TEXTS: Final[Json] = {"type": "object", "additionalProperties": {"type": "string"}}
 
-INT_OR_STRING: Final[Json] = {
+_INT_OR_STRING: Final = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
+_EITHER: Final[Json] = {
     "anyOf": [{"type": "integer"}, {"type": "string"}],
     "x-kubernetes-int-or-string": True,
 }
@@ -45,8 +47,8 @@ _RESPELLED: Final[dict[str, Json]] = {
         "type": "object",
         "x-kubernetes-preserve-unknown-fields": True,
     },
-    "io.k8s.apimachinery.pkg.util.intstr.IntOrString": INT_OR_STRING,
-    "io.k8s.apimachinery.pkg.api.resource.Quantity": INT_OR_STRING
+    _INT_OR_STRING: _EITHER,
+    "io.k8s.apimachinery.pkg.api.resource.Quantity": _EITHER
     | {"pattern": rf"^(\+|-)?{_NUMBER}(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?{_NUMBER}))?$"},
 }
 #: Keywords that mean the same in both languages.
@@ -65,7 +67,7 @@ _KEPT: Final = frozenset(
 
 
 def inline(name: str) -> Json:
-    """Return the structural schema of one of Kubernetes' own types, all of it."""
+    """Return the structural schema of one of Kubernetes' own types, all of it, for the caller to keep."""
     if name not in schemas.definitions():
         close = get_close_matches(name, schemas.definitions(), n=1)
         raise SchemaInvalid(
@@ -74,12 +76,17 @@ def inline(name: str) -> Json:
             if close
             else "add its kind to tools/vendor_openapi.py",
         )
-    return _definition(name, ())
+    return deepcopy(_definition(name, ()))
+
+
+def int_or_string() -> Json:
+    """Return the structural schema of what is either a number or a text."""
+    return inline(_INT_OR_STRING)
 
 
 def _definition(name: str, inside: tuple[str, ...]) -> Json:
     if name in _RESPELLED:
-        return dict(_RESPELLED[name])
+        return _RESPELLED[name]
     if name in inside:
         raise SchemaInvalid(
             [Problem("", f"definition {inside[0]!r} must be finite, but {name} contains itself")],
@@ -89,8 +96,8 @@ def _definition(name: str, inside: tuple[str, ...]) -> Json:
 
 
 def _schema(schema: Json, inside: tuple[str, ...]) -> Json:
-    kept: Json = _definition(schema["$ref"], inside) if "$ref" in schema else {}
-    kept |= {key: value for key, value in schema.items() if key in _KEPT}
+    target: Json = _definition(schema["$ref"], inside) if "$ref" in schema else {}
+    kept = target | {key: value for key, value in schema.items() if key in _KEPT}
     if "properties" in schema:
         kept["properties"] = {
             key: _schema(part, inside) for key, part in schema["properties"].items()

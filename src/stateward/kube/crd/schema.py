@@ -124,7 +124,7 @@ def _body(found: _Type, place: _Place) -> Json:
     if core in _SCALARS:
         return {"type": _SCALARS[core]}
     if core == _INT_OR_STR:
-        return dict(definitions.INT_OR_STRING)
+        return definitions.int_or_string()
     if isinstance(core, frozenset):
         raise place.refuse(f"must be of one type, not {found}", "X | None and int | str are fine")
     if core in {Any, dict, dict[str, Any]}:

@@ -70,16 +70,12 @@ def test_every_reference_leads_somewhere() -> None:
     assert wanted <= schemas.definitions().keys()
 
 
-FINITE = sorted(
-    name
-    for name in schemas.definitions()
-    if "apiextensions" not in name and "metadata" not in name
-)
+def test_every_finite_definition_becomes_a_structural_schema() -> None:
+    finite = [name for name in schemas.definitions() if "apiextensions" not in name]
 
-
-@pytest.mark.parametrize("name", FINITE)
-def test_every_finite_definition_becomes_a_structural_schema(name: str) -> None:
-    assert problems_with(definitions.inline(name)) == []
+    assert {
+        name: found for name in finite if (found := problems_with(definitions.inline(name)))
+    } == {}
 
 
 def test_a_pod_template_is_complete_and_small() -> None:
@@ -113,7 +109,7 @@ def test_lists_of_a_pod_template_merge_by_key() -> None:
     assert keys["spec.containers[].env"] == ["name"]
     assert keys["spec.containers[].ports"] == ["containerPort", "protocol"]
     assert keys["spec.topologySpreadConstraints"] == ["topologyKey", "whenUnsatisfiable"]
-    assert len(keys) > 25
+    assert len(keys) == 25
 
 
 def test_only_keys_that_may_be_left_out_keep_their_defaults() -> None:
@@ -222,6 +218,9 @@ def test_a_misspelt_name_is_answered_with_a_suggestion() -> None:
 
 
 def test_what_is_handed_out_belongs_to_the_caller() -> None:
-    definitions.inline(TEMPLATE)["properties"].clear()
+    mine = definitions.inline(TEMPLATE)
+    mine["properties"]["metadata"]["properties"].clear()
+    mine["properties"]["spec"]["required"].clear()
 
-    assert definitions.inline(TEMPLATE)["properties"]
+    assert definitions.inline(TEMPLATE)["properties"]["metadata"]["properties"]
+    assert definitions.inline(TEMPLATE)["properties"]["spec"]["required"] == ["containers"]

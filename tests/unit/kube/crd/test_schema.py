@@ -196,7 +196,10 @@ def test_a_python_default_is_no_promise() -> None:
 
     properties = schema_of(Defaults)["properties"]
 
-    assert [name for name, part in properties.items() if "default" in part] == ["filled", "promised"]
+    assert [name for name, part in properties.items() if "default" in part] == [
+        "filled",
+        "promised",
+    ]
 
 
 def test_an_object_has_what_every_object_has() -> None:

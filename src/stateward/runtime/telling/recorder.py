@@ -26,8 +26,8 @@ from stateward.kube.codec import Body, Json
 from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import EVENTS, Resource
-from stateward.runtime import logs
-from stateward.runtime.metrics import EventMetrics
+from stateward.runtime.telling import logs
+from stateward.runtime.telling.metrics import EventMetrics
 
 T = TypeVar("T", bound=Object)
 V = TypeVar("V")

@@ -17,8 +17,8 @@ from typing import TypeAlias
 from aiohttp import web
 
 from stateward.core.errors import UsageError
-from stateward.runtime import logs
-from stateward.runtime.metrics import Metrics
+from stateward.runtime.telling import logs
+from stateward.runtime.telling.metrics import Metrics
 
 #: Says what is wrong, or None when all is well. Must answer at once.
 Check: TypeAlias = Callable[[], str | None]

@@ -12,9 +12,9 @@ import pytest
 
 from fakes.hand_clock import HandClock
 from stateward.core.errors import UsageError
-from stateward.runtime import logs
-from stateward.runtime.metrics import Metrics
-from stateward.runtime.probes import Probes
+from stateward.runtime.telling import logs
+from stateward.runtime.telling.metrics import Metrics
+from stateward.runtime.telling.probes import Probes
 
 
 @pytest.fixture(autouse=True)

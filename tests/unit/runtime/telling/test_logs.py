@@ -15,7 +15,7 @@ import structlog
 from fakes.hand_clock import HandClock
 from stateward.core.errors import UsageError
 from stateward.kube.meta import ObjectKey
-from stateward.runtime import logs
+from stateward.runtime.telling import logs
 
 ORDERS = ObjectKey("shop", "orders")
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----"

@@ -8,7 +8,7 @@ from prometheus_client import REGISTRY
 from fakes.hand_clock import HandClock
 from stateward.core.errors import HouseError, PeerUnreachable
 from stateward.core.outcome import DONE, Blocked, Retry, Wait
-from stateward.runtime.metrics import COUNTERS, GAUGES, HISTOGRAMS, Metrics
+from stateward.runtime.telling.metrics import COUNTERS, GAUGES, HISTOGRAMS, Metrics
 from stateward.runtime.pipeline import Failure, Report, Said
 
 

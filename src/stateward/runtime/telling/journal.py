@@ -28,7 +28,7 @@ from stateward.core.errors import PeerConfused, UsageError
 from stateward.core.outcome import Blocked, Done, wake_after
 from stateward.kube import codec
 from stateward.kube.meta import ObjectKey
-from stateward.runtime import logs
+from stateward.runtime.telling import logs
 from stateward.runtime.pipeline import Failure, Report, Said
 
 #: Longer messages are cut, larger facts are left out: an entry is a line, not a dump.

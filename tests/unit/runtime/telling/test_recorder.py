@@ -20,9 +20,9 @@ from stateward.kube.codec import Body, Json
 from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey, ObjectMeta
 from stateward.kube.resources import EVENTS, NODES, PODS, Resource
-from stateward.runtime import logs
-from stateward.runtime.metrics import Metrics
-from stateward.runtime.recorder import EventType, Limits, ObjectReference, Recorder
+from stateward.runtime.telling import logs
+from stateward.runtime.telling.metrics import Metrics
+from stateward.runtime.telling.recorder import EventType, Limits, ObjectReference, Recorder
 
 ORDERS = ObjectReference("etcd.aenix.io/v1alpha1", "EtcdCluster", "shop", "orders", "u-1")
 NORMAL, WARNING = EventType.NORMAL, EventType.WARNING

@@ -1,0 +1,1 @@
+"""What an operator tells: logs, events, metrics, its decision journal, and whether it is well."""
