@@ -1,15 +1,17 @@
 """Write the part of Kubernetes' own OpenAPI documents that we ship, as one small file.
 
-Why ship it: the embedded API server has to merge built-in objects as the real one does, and a custom resource
-that embeds a pod template wants the template's full schema. Both need the list types and merge keys that only
-Kubernetes' own documents have. Run this when the supported Kubernetes changes, and commit what it wrote:
+Why ship it: the embedded API server has to merge built-in objects as the real one does, and a
+custom resource that embeds a pod template wants the template's full schema. Both need the list
+types and merge keys that only Kubernetes' own documents have. Run this when the supported
+Kubernetes changes, and commit what it wrote:
 
     go mod download -json k8s.io/kubernetes@v1.35.4        # prints "Dir", the folder of the module
     .venv/bin/python tools/vendor_openapi.py DIR/api/openapi-spec/v3 1.35.4
 
-The result is ``src/stateward/kube/schemas/kubernetes-<minor>.json``: every definition that the kinds below need,
-directly or not, without its prose. It is the same for the same input, byte for byte; one definition a line, so that
-the next update can be read as a diff.
+The result is ``src/stateward/kube/schemas/kubernetes-<minor>.json``: every definition that the
+kinds below need, directly or not, without its prose. The same input gives the same bytes; one
+definition a line, so that the next update can be read as a diff. A new minor needs a new ``FILE``
+in ``src/stateward/kube/schemas/__init__.py``.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One kind that uses everything the generator can say, and the document that comes out of it.
 
-To renew it after a change that is meant: STATEWARD_GOLDEN=write .venv/bin/pytest tests/golden/test_crd_golden.py
+To renew it after a change that is meant, run pytest on this file with STATEWARD_GOLDEN=write.
 Then read the difference: it is what every user's API server will see.
 """
 

@@ -1,8 +1,9 @@
-"""How the parts of an object merge: what server-side apply and strategic merge patches ask of a schema.
+"""How the parts of an object merge: what server-side apply and merge patches ask of a schema.
 
-A structure is a view of a schema. It says of every place in an object whether the value there merges field by field,
-key by key or item by item, or is replaced whole. Children are made when they are first asked for and then kept: a pod
-is large, and some of Kubernetes' own types contain themselves.
+A structure is a view of a schema. It says of every place in an object whether the value there
+merges field by field, key by key or item by item, or is replaced whole. Children are made when
+they are first asked for and then kept: a pod is large, and some of Kubernetes' own types contain
+themselves.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Shape(Enum):
     LIST_SET = "list-set"  #: items told apart by their value
     LIST_ATOMIC = "list-atomic"  #: replaced whole
     SCALAR = "scalar"  #: replaced whole
-    #: Kept without being known: an object merges key by key, into more of the same; all else is replaced whole.
+    #: Kept without being known: an object merges key by key, into more of the same; else replaced.
     UNKNOWN = "unknown"
 
 
@@ -41,8 +42,9 @@ class Structure:
     keys: tuple[str, ...] = ()
     #: LIST_MAP: what a key counts as in an item that leaves it out.
     key_defaults: Mapping[str, Any] = field(default_factory=dict)
-    #: Strategic merge patches: ``merge``, ``replace`` or ``retainKeys``, and the key that tells items apart for them.
+    #: Strategic merge patches only: some of ``merge``, ``replace`` and ``retainKeys``.
     patch_strategies: tuple[str, ...] = ()
+    #: Strategic merge patches only: the field that tells items apart, one where apply may have two.
     patch_merge_key: str = ""
     _schema: Json = field(default_factory=dict, repr=False)
     _made: dict[str, Structure] = field(default_factory=dict, repr=False)
@@ -58,7 +60,7 @@ class Structure:
         return self._kept("[]", self._schema.get("items"))
 
     def child(self, name: str) -> Structure | None:
-        """Return how the value of a field or key merges, or None when the schema allows none of that name."""
+        """Return how the value of a field or key merges, or None when there may be none."""
         if self.shape is Shape.UNKNOWN:
             return self
         if (named := self._schema.get("properties", {}).get(name)) is not None:

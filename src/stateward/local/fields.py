@@ -8,6 +8,7 @@ structure of the kind: what is replaced whole is one place.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from stateward.kube.codec import Json, decode_json, encode
@@ -32,6 +33,21 @@ def flat(value: Any, structure: Structure, path: Path = ()) -> dict[Path, Any]:
             return {(*path, f"v:{_text(member)}"): member for member in value}
         case _:
             return {path: value}
+
+
+@dataclass(slots=True)
+class Differences:
+    """The places that differ between two versions of a value."""
+
+    written: set[Path] = field(default_factory=set)
+    removed: set[Path] = field(default_factory=set)
+
+
+def differences(old: Any, new: Any, structure: Structure) -> Differences:
+    """Return the places that were set anew or differently, and those that are gone."""
+    found = Differences()
+    _compare(old, new, structure, (), found)
+    return found
 
 
 def merged(live: Any, applied: Any, structure: Structure) -> Any:
@@ -98,6 +114,26 @@ def item_key(item: Any, structure: Structure) -> str:
     defaults = structure.key_defaults
     keys = {key: item.get(key, defaults.get(key)) for key in structure.keys}
     return f"k:{_text({k: v for k, v in sorted(keys.items()) if v is not None})}"
+
+
+def _compare(old: Any, new: Any, structure: Structure, path: Path, found: Differences) -> None:
+    """Walk only where the two differ: most of an object is the same from one version to the next."""
+    if old == new:
+        return
+    granular = structure.shape in {Shape.STRUCT, Shape.MAP, Shape.UNKNOWN}
+    if granular and _both(dict, old, new) and old and new:
+        for name in {**old, **new}:
+            where, inner = (*path, f"f:{name}"), child(structure, name)
+            if name not in old:
+                found.written.update(flat(new[name], inner, where))
+            elif name not in new:
+                found.removed.update(flat(old[name], inner, where))
+            else:
+                _compare(old[name], new[name], inner, where, found)
+        return
+    was, now = flat(old, structure, path), flat(new, structure, path)
+    found.written.update(p for p in now if p not in was or was[p] != now[p])
+    found.removed.update(p for p in was if p not in now)
 
 
 def _flat_object(value: Json, structure: Structure, path: Path) -> dict[Path, Any]:

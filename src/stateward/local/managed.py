@@ -15,6 +15,7 @@ from stateward.kube.errors import Cause, Conflict
 from stateward.local.fields import (
     FREE,
     Path,
+    differences,
     flat,
     from_fields_v1,
     is_within,
@@ -68,11 +69,9 @@ def fresh(document: Json) -> Json:
 
 def record(old: Json | None, new: Json, writer: Writer, kind: Kind) -> None:
     """Write into a new version who owns what after a create, an update or a patch."""
-    structure = kind.structure() or FREE
-    was = _places(flat(old, structure), kind, writer.subresource) if old is not None else {}
-    now = _places(flat(new, structure), kind, writer.subresource)
-    written = {path for path in now if path not in was or was[path] != now[path]}
-    removed = was.keys() - now.keys()
+    differ = differences(old or {}, new, kind.structure() or FREE)
+    written = {path for path in differ.written if _is_owned(path, kind, writer.subresource)}
+    removed = {path for path in differ.removed if _is_owned(path, kind, writer.subresource)}
     owners = _owners(old)
     for identity in tuple(owners):
         lost = removed if identity == writer.identity else removed | written
@@ -83,15 +82,15 @@ def record(old: Json | None, new: Json, writer: Writer, kind: Kind) -> None:
 
 def own(new: Json, applied: Json, writer: Writer, kind: Kind) -> None:
     """Write into an object that an apply created who owns what."""
-    places = set(_places(flat(applied, kind.structure() or FREE), kind, writer.subresource))
+    places = set(_places(applied, kind, writer.subresource))
     _write_owners(None, new, {writer.identity: places}, {writer.identity: places}, writer)
 
 
 def applied(old: Json, body: Json, writer: Writer, kind: Kind, *, force: bool) -> Json:
     """Return the new version that an apply makes of an object; raise Conflict when others own what it sets."""
     structure = kind.structure() or FREE
-    wanted = _places(flat(body, structure), kind, writer.subresource)
-    live = _places(flat(old, structure), kind, writer.subresource)
+    wanted = _places(body, kind, writer.subresource)
+    live = _places(old, kind, writer.subresource)
     owners = _owners(old)
     changed = {path for path, value in wanted.items() if path not in live or live[path] != value}
     disputed = {
@@ -114,17 +113,17 @@ def applied(old: Json, body: Json, writer: Writer, kind: Kind, *, force: bool) -
     return new
 
 
-def _places(places: dict[Path, Any], kind: Kind, subresource: str) -> dict[Path, Any]:
-    """Leave out what nobody owns, and what this endpoint does not write."""
-    has_status = kind.resource.has_status
-    return {
-        path: value
-        for path, value in places.items()
-        if path[:1] not in _NOBODYS
-        and path[:2] not in _NOBODYS
-        and path
-        and (not has_status or (path[0] == "f:status") == (subresource == "status"))
-    }
+def _places(value: Json, kind: Kind, subresource: str) -> dict[Path, Any]:
+    """Return every place of an object that somebody can own through this endpoint."""
+    places = flat(value, kind.structure() or FREE)
+    return {path: it for path, it in places.items() if _is_owned(path, kind, subresource)}
+
+
+def _is_owned(path: Path, kind: Kind, subresource: str) -> bool:
+    """Tell whether a place is neither the server's own nor that of another endpoint."""
+    if not path or path[:1] in _NOBODYS or path[:2] in _NOBODYS:
+        return False
+    return not kind.resource.has_status or (path[0] == "f:status") == (subresource == "status")
 
 
 def _without_server_part(body: Json) -> Json:

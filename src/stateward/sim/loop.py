@@ -58,31 +58,20 @@ class SimFuture(asyncio.Future[T]):
         return self.number
 
 
-class SimTimer(asyncio.TimerHandle):
-    """A timer that, of two set for one moment, is due first if it was made first."""
-
-    number = 0
-
-    def __lt__(self, other: object) -> bool:
-        if not isinstance(other, SimTimer):
-            return NotImplemented
-        return (self.when(), self.number) < (other.when(), other.number)
-
-
 class SimLoop(asyncio.BaseEventLoop):
     """The loop. Without a chance it runs first come, first served."""
 
-    # The four names below belong to asyncio.BaseEventLoop, which does not declare them for type checkers.
+    # These belong to asyncio.BaseEventLoop, which does not declare them for type checkers.
     _ready: Any
-    _scheduled: list[SimTimer]
     _stopping: bool
-    _timer_cancelled_count: int
 
     def __init__(self, chance: Chance | None = None) -> None:
         super().__init__()
         self._now = 0.0
         self._chance = chance
         self._numbers = 0
+        # A heap of our own: of two timers for one moment, the one that was set first is due first.
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
         self.steps = 0
         self._steps_now = 0
         self.set_task_factory(self._make_task)
@@ -99,10 +88,8 @@ class SimLoop(asyncio.BaseEventLoop):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """Set a timer; equal moments keep the order in which they were set."""
-        timer = SimTimer(when, callback, args, self, context)
-        timer.number = self._next_number()
-        heapq.heappush(self._scheduled, timer)
-        timer._scheduled = True  # type: ignore[attr-defined]  # noqa: SLF001 - as BaseEventLoop does
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        heapq.heappush(self._timers, (when, self._next_number(), timer))
         return timer
 
     def create_future(self) -> asyncio.Future[Any]:
@@ -137,16 +124,15 @@ class SimLoop(asyncio.BaseEventLoop):
 
     def _collect_due_timers(self) -> None:
         """Move what is due to the ready ones; when nothing is ready, jump to the next timer first."""
-        while self._scheduled:
-            timer = self._scheduled[0]
+        timers = self._timers
+        while timers:
+            when, _, timer = timers[0]
             if not timer.cancelled():
-                if self._ready and timer.when() > self._now:
+                if self._ready and when > self._now:
                     return
-                self._now = max(self._now, timer.when())
+                self._now = max(self._now, when)
                 self._ready.append(timer)
-            heapq.heappop(self._scheduled)
-            timer._scheduled = False  # type: ignore[attr-defined]  # noqa: SLF001 - as BaseEventLoop does
-        self._timer_cancelled_count = 0
+            heapq.heappop(timers)
         if not self._ready and not self._stopping:
             raise NothingWillHappen("every task waits and no timer is set")
 

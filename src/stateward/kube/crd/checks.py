@@ -1,9 +1,11 @@
 """What the API server would refuse in a schema, found before it is asked.
 
-These are the rules of structural schemas, of list types, of defaults and of CEL rules. They look at the finished
-schema, whatever made it, so they also guard the generator itself. One rule is stricter than the server's: a CEL rule
-in or on a list or map without an upper bound is refused outright. The server multiplies the cost of a rule by the largest
-size it can imagine, so such a rule works until somebody makes it a little longer, and then the whole kind is refused.
+These are the rules of structural schemas, of list types, of defaults and of CEL rules. They look at
+the finished schema, whatever made it, so they also guard the generator itself.
+
+One rule is stricter than the server's: a CEL rule in or on a list or map without an upper bound
+is refused outright. The server multiplies the cost of a rule by the largest size it can imagine,
+so such a rule works until somebody makes it a little longer, and then the whole kind is refused.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ _TYPES: Final = frozenset({"array", "boolean", "integer", "number", "object", "s
 _INT_OR_STRING: Final = [{"type": "integer"}, {"type": "string"}]
 #: What Python's regular expressions have and the server's do not: looking around, and going back.
 _FOREIGN: Final = re.compile(r"\(\?(?:[=!>#(]|<[=!]|P[=>])|\\[1-9]")
-#: Which bounds mean something for which type; elsewhere the server would take them and never look at them.
+#: Which bounds mean something for which type; elsewhere the server would never look at them.
 _BOUNDS: Final = {
     "Items": frozenset({"array"}),
     "Length": frozenset({"string", "int-or-string"}),
@@ -198,7 +200,8 @@ def rules_are_affordable(node: Node) -> Iterator[Problem]:
     for path in (node.path if node.grows else "", node.unbounded):
         if path:
             yield node.says(
-                f"must not have a rule while {path} has no upper bound; give it max_items or max_properties"
+                f"must not have a rule while {path} has no upper bound; "
+                "give it max_items or max_properties"
             )
 
 

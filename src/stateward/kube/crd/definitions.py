@@ -1,13 +1,15 @@
-"""Kubernetes' own types as structural schemas: references inlined, nothing in them that a CRD may not say.
+"""Kubernetes' own types as structural schemas: references inlined, nothing that a CRD may not say.
 
-The schemas that we ship describe what the API server accepts for built-in kinds. A custom resource definition speaks a
-narrower language, so a few types are respelled here:
+The schemas that we ship describe what the API server accepts for built-in kinds. A custom resource
+definition speaks a narrower language, so a few types are respelled here:
 
-- metadata inside a template is a small explicit object. The server knows metadata only at the root of an object; left
-  open, everything in a template's metadata would be pruned.
+- metadata inside a template is a small explicit object. The server knows metadata only at the
+  root of an object; without fields of its own, everything in a template's metadata would be
+  pruned.
 - quantities and int-or-string have their own keyword, and no type.
-- defaults go, except on keys of a list that users may leave out (a port's ``protocol``): the server must know them to
-  tell items apart. All other defaults are applied when the pod itself is made, by the server that makes it.
+- defaults go, except on keys of a list that users may leave out (a port's ``protocol``): the
+  server must know them to tell items apart. All others are applied when the pod itself is made,
+  by the server that makes it; in the template they would only change what a user wrote.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ _KEPT: Final = frozenset(
 
 
 def inline(name: str) -> Json:
-    """Return the structural schema of one of Kubernetes' own types, all of it, for the caller to keep."""
+    """Return the structural schema of one of Kubernetes' own types, whole and fresh."""
     if name not in schemas.definitions():
         close = get_close_matches(name, schemas.definitions(), n=1)
         raise SchemaInvalid(
@@ -112,7 +114,7 @@ def _schema(schema: Json, inside: tuple[str, ...]) -> Json:
 
 
 def _items(schema: Json, inside: tuple[str, ...]) -> Json:
-    """Return the schema of items, each of which has all the keys of the list: given, defaulted or required."""
+    """Return the schema of items that all have the keys of the list, by default or by duty."""
     items = _schema(schema["items"], inside)
     keys = schema.get("x-kubernetes-list-map-keys", ())
     for key in (key for key in keys if key not in items.get("required", ())):

@@ -1,12 +1,13 @@
 """Marks that stand beside a field and reach its schema.
 
-Python's types say most of it: names, types, bounds (``msgspec.Meta``), what may be left out. A mark says what the API
-server must know and Python need not. Every mark is written where the field is:
+Python's types say most of it: names, types, bounds (``msgspec.Meta``), what may be left out. A mark
+says what the API server must know and Python need not. Every mark is written where the field is:
 
-    replicas: Annotated[int, msgspec.Meta(ge=0, le=9), Field(description="How many.", default=3)] = 3
+    replicas: Annotated[int, Meta(ge=0, le=9), Field(description="How many.", default=3)] = 3
 
-Rules about several fields at once stand in the class, as ``RULES: ClassVar[tuple[Rule, ...]]``. Where one field has
-several marks, as when an alias has one of its own, the outermost one wins and the rules add up.
+Rules about several fields at once stand in the class, as ``RULES: ClassVar[tuple[Rule, ...]]``.
+Where one field has several marks, as when an alias has one of its own, the outermost wins and
+rules add up.
 """
 
 from __future__ import annotations
@@ -38,14 +39,14 @@ class Rule:
     optional_old_self: bool = False
 
 
-# Two marks are never compared, and a default may be a dict: identity keeps every mark hashable, as Union needs it.
+# A default may be a dict; compared by identity, marks stay hashable, which unions of types need.
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Field:
     """What the API server must know about a field beyond its type."""
 
     description: str = ""
-    #: A promise: the server writes this value into every object that lacks the field. Changing it later changes
-    #: what existing manifests mean, so a Python default alone never becomes a default of the schema.
+    #: A promise: the server writes this value into every object that lacks the field. Changing it
+    #: later changes what manifests mean, so a Python default alone never becomes one of the schema.
     default: Any = msgspec.UNSET
     rules: tuple[Rule, ...] = ()
     format: str | None = None

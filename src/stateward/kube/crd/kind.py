@@ -1,6 +1,7 @@
 """The document that adds a kind to Kubernetes: names, versions, columns, subresources, schema.
 
-Everything is checked before the document is handed out; what the API server would refuse never leaves here.
+Everything is checked before the document is handed out: what the API server would refuse stays
+here.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ _MOST_SELECTABLE: Final = 8
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Column:
-    """One column of ``kubectl get``. Those of a priority above 0 are shown with ``-o wide`` only."""
+    """One column of ``kubectl get``; with a priority above 0, of ``kubectl get -o wide`` only."""
 
     name: str
     path: str
@@ -81,7 +82,7 @@ class CustomKind:
 
 
 def crd(kind: CustomKind) -> Json:
-    """Return the CustomResourceDefinition; raise SchemaInvalid with everything that is wrong with it."""
+    """Return the CustomResourceDefinition; raise SchemaInvalid with everything that is wrong."""
     if found := tuple(_name_problems(kind)):
         raise SchemaInvalid(found)
     versions = [_version(version) for version in kind.versions]

@@ -9,7 +9,7 @@ from typing import Final
 from stateward.kube.codec import Json
 from stateward.kube.crd.problems import Problem
 
-#: Every keyword that our schemas use, in the order in which they are written: the short ones, then the parts.
+#: Every keyword that our schemas use, in the order we write them: the short ones, then the parts.
 KEYWORDS: Final = (
     *("description", "type", "format", "enum", "anyOf", "x-kubernetes-int-or-string", "pattern"),
     *("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "multipleOf"),
@@ -54,7 +54,7 @@ def nodes(schema: Json) -> Iterator[Node]:
 
 
 def in_order(schema: Json) -> Json:
-    """Return the same schema, its keywords in the order of :data:`KEYWORDS`, and all others after them."""
+    """Return the same schema, its keywords in our order, and any others after them."""
     found = {key: schema[key] for key in KEYWORDS if key in schema} | schema
     if "properties" in found:
         found["properties"] = {name: in_order(part) for name, part in found["properties"].items()}

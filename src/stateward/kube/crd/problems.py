@@ -10,7 +10,7 @@ from stateward.core.errors import HouseError
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that must be otherwise. ``spec.members[].name`` is a field of every item of a list."""
+    """One thing that must be otherwise; ``spec.members[].name`` is in every item of a list."""
 
     path: str
     message: str

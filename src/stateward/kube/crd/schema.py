@@ -1,7 +1,8 @@
 """From a type to its structural schema.
 
-Only what a schema can say exactly is taken; everything else is refused with what to write instead. In particular no
-type becomes "anything" by accident, because the API server would then keep every typing error of a user.
+Only what a schema can say exactly is taken; everything else is refused with what to write
+instead. In particular no type becomes "anything" by accident: the API server would keep every
+typing error of a user.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class _Type:
-    """A type without its marks, and the marks, innermost first. A union is the set of its members."""
+    """A type without its marks, and the marks, innermost first; a union is a set of types."""
 
     core: Any
     marks: tuple[Any, ...] = ()

@@ -9,12 +9,12 @@ import yaml
 
 from stateward.kube.codec import Json
 
-#: Plain texts that YAML readers disagree about: 1e3 and 0o7 are numbers to some, y and n are booleans to others.
+#: Texts that YAML readers disagree about: 1e3 and 0o7 are numbers to some, y and n are booleans.
 _DOUBTFUL: Final = re.compile(r"[-+.]?[0-9]\S*|[yYnN]")
 
 
 def to_yaml(*documents: Json) -> str:
-    """Return the documents as one YAML text: same order of keys as given, no aliases, always the same bytes.
+    """Return the documents as one YAML text: keys in the order given, no aliases, always the same.
 
     >>> print(to_yaml({"kind": "Ship", "spec": {"version": "1e3"}}), end="")
     kind: Ship

@@ -1,4 +1,4 @@
-"""Does a value fit a schema? Asked of promised defaults only: values of users are judged by the API server."""
+"""Does a value fit a schema? Asked of promised defaults; the server judges what users write."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from stateward.kube.crd.problems import Problem
 
 def problems_of(value: Any, schema: Json, path: str) -> Iterator[Problem]:
     """Yield everything about a value that its schema does not allow, unknown fields included."""
-    if not _TYPES[_kind_of(schema)](value):
+    fits = _TYPES.get(_kind_of(schema), _TYPES["anything"])
+    if not fits(value):
         yield Problem(path, f"must be of type {_kind_of(schema)}, not {value!r}")
         return
     if "enum" in schema and value not in schema["enum"]:

@@ -237,8 +237,12 @@ def _raw_page(text: bytes) -> _RawPage:
         return msgspec.json.decode(text, type=_RawPage)
     except RecursionError:
         members = _members(text)
-    items = tuple(msgspec.Raw(item) for item in _parts(members.get("items", b"")))
-    return _RawPage(items, msgspec.json.decode(members.get("metadata", b""), type=_ListMeta))
+    if "items" not in members:
+        raise msgspec.DecodeError("it has no items")
+    return _RawPage(
+        items=tuple(msgspec.Raw(item) for item in _parts(members["items"])),
+        metadata=msgspec.json.decode(members.get("metadata", b""), type=_ListMeta),
+    )
 
 
 def _raw_event(text: bytes) -> _RawEvent:
@@ -246,7 +250,7 @@ def _raw_event(text: bytes) -> _RawEvent:
         return msgspec.json.decode(text, type=_RawEvent)
     except RecursionError:
         members = _members(text)
-    return _RawEvent(_text(members, "type"), msgspec.Raw(members.get("object", b"")))
+    return _RawEvent(type=_text(members, "type"), object=msgspec.Raw(members.get("object", b"")))
 
 
 def _text(members: dict[str, bytes], name: str) -> str:

@@ -1,7 +1,8 @@
 """Kubernetes' own schemas, as ``tools/vendor_openapi.py`` wrote them.
 
-The file is read once, when first asked for. What is handed out is shared by everybody: read it, never change it.
-A reference inside a definition is ``{"$ref": name}``, possibly with keywords beside it that override the target's.
+The file is read once, when first asked for. What is handed out is shared by everybody: read it,
+never change it. A reference inside a definition is ``{"$ref": name}``; keywords beside it win
+over the target's.
 """
 
 from __future__ import annotations
