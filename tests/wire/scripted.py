@@ -54,6 +54,7 @@ class Exchange:
     """One request, and the way to answer it."""
 
     seen: Seen
+    reader: asyncio.StreamReader
     _writer: asyncio.StreamWriter
     over: bool = False
 
@@ -145,7 +146,7 @@ class Scripted:
             if not self.scripts:
                 self.unscripted += 1
                 return
-            exchange = Exchange(seen, writer)
+            exchange = Exchange(seen, reader, writer)
             await self.scripts.pop(0)(exchange)
             if exchange.over:
                 return
@@ -240,6 +241,30 @@ def streams(*pieces: bytes, end: str = "clean", content_type: str = "application
                 exchange.reset()
             case _:
                 await exchange.hang()
+
+    return play
+
+
+def tunnels(port: int) -> Script:
+    """Do what a proxy does with CONNECT: carry bytes to and from another port."""
+
+    async def play(exchange: Exchange) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        await exchange.send(b"HTTP/1.1 200 Connected\r\n\r\n")
+        exchange.over = True
+
+        async def carry_in() -> None:
+            while data := await exchange.reader.read(65536):
+                writer.write(data)
+            writer.close()
+
+        carrying = asyncio.create_task(carry_in())
+        try:
+            while data := await reader.read(65536):
+                await exchange.send(data)
+        finally:
+            carrying.cancel()
+            writer.close()
 
     return play
 

@@ -13,7 +13,7 @@ from stateward.kube.resources import CONFIG_MAPS
 from stateward.runtime import triggers
 from stateward.runtime.cache import by_owner
 from stateward.runtime.controller import Controller, Source
-from stateward.runtime.election import Elector
+from stateward.runtime.election import Elector, Terms
 from stateward.runtime.fencing import Fencing
 from stateward.runtime.informer import Informer
 from stateward.runtime.telling.metrics import Metrics
@@ -24,7 +24,9 @@ from stateward.runtime.tracking import Tracking
 LEASE = ObjectKey("stateward", "example-operator")
 
 
-def assemble(client: Client, ports: Ports, identity: str, metrics: Metrics) -> Supervisor:
+def assemble(
+    client: Client, ports: Ports, identity: str, metrics: Metrics, terms: Terms | None = None
+) -> Supervisor:
     """Return the operator as one process runs it; ``identity`` must be this process's alone."""
     teams: Informer[Team] = Informer(
         client, TEAMS, ports=ports.stream("teams"), meter=metrics.informer(TEAMS.name)
@@ -42,6 +44,7 @@ def assemble(client: Client, ports: Ports, identity: str, metrics: Metrics) -> S
         identity,
         ports=ports.stream("election"),
         meter=metrics.leader(LEASE.name),
+        terms=terms,
     )
     fenced = InterceptedClient(client, Fencing(elector.leadership))
     acting = InterceptedClient(fenced, Tracking((teams, members)))

@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
 from stateward.core.errors import UsageError
+from stateward.kube import codec
 from stateward.kube.meta import Object
 from stateward.kube.objects import configs, network, pods, policies, storage, workloads
 
@@ -48,6 +49,10 @@ class Resource(Generic[T]):
         place = f"/namespaces/{quote(namespace, safe='')}" if namespace and self.namespaced else ""
         tail = "".join(f"/{quote(part, safe='')}" for part in (name, subresource) if part)
         return f"{root}{place}/{self.plural}{tail}"
+
+    def read(self, text: bytes) -> T:
+        """Return a document of this kind as its type."""
+        return codec.decode(text, self.type)
 
     def __str__(self) -> str:
         return self.name

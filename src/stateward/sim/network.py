@@ -10,7 +10,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from contextvars import Context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TypeVar
 
@@ -58,6 +58,15 @@ class Mix:
 
 CALM = Mix()
 
+
+@dataclass(slots=True)
+class Weather:
+    """What all wires of a world have in common: how bad it is now, and who listens to every call."""
+
+    mix: Mix = CALM
+    listeners: list[Callable[[str, Call], None]] = field(default_factory=list)
+
+
 _TIMEOUT = 10.0
 _PAUSES = (12.0, 30.0, 60.0, 90.0)
 
@@ -71,13 +80,13 @@ class Network:
         process: SimProcess,
         chance: Chance,
         trace: Trace,
-        mix: Callable[[], Mix],
+        weather: Weather,
     ) -> None:
         self._loop = loop
         self._process = process
         self._chance = chance
         self._trace = trace
-        self._mix = mix
+        self._weather = weather
 
     async def around(self, call: Call, perform: Callable[[], Awaitable[R]]) -> R:
         """Send the call on its way and wait for the answer, if one comes."""
@@ -86,6 +95,8 @@ class Network:
         fault = self._draw()
         if fault is not Fault.NONE:
             self._trace.note(f"{self._process.name}: {call}: {fault.value}")
+        for listener in self._weather.listeners:
+            listener(self._process.name, call)
         answer: asyncio.Future[R] = self._loop.create_future()
         # The journey belongs to nobody: it goes on if the sender dies.
         self._loop.create_task(self._carry(call, perform, fault, answer), context=Context())
@@ -97,7 +108,7 @@ class Network:
         """Deliver events late, and cut the stream now and then."""
         async with aclosing(events) as stream:
             async for event in stream:
-                mix = self._mix()
+                mix = self._weather.mix
                 if mix.watch_lag:
                     await asyncio.sleep(self._chance.between(0, mix.watch_lag))
                 if self._chance.happens(mix.watch_cut):
@@ -109,7 +120,7 @@ class Network:
                 yield event
 
     def _draw(self) -> Fault:
-        mix = self._mix()
+        mix = self._weather.mix
         return self._chance.choice(mix.faults) if self._chance.happens(mix.call) else Fault.NONE
 
     async def _carry(

@@ -7,6 +7,7 @@ checks at every write that the operator does nothing it must not.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -19,6 +20,7 @@ from stateward.kube import conditions
 from stateward.kube.client import Change, Client, MergePatch
 from stateward.kube.codec import Json, decode
 from stateward.kube.errors import NotFound
+from stateward.kube.interception import Call
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.configs import ConfigMap
 from stateward.kube.objects.policies import Lease
@@ -40,6 +42,10 @@ PATIENCE = 240.0
 _MEMORY = 120.0
 
 
+#: How old the reading of the intent may be when a deletion is sent.
+_FRESH = 10.0
+
+
 class BadAct(HouseError):
     """The operator did something that it must never do."""
 
@@ -52,8 +58,21 @@ class Watchman:
     def __init__(self, world: World) -> None:
         self._world = world
         self._asked: dict[str, deque[tuple[float, int]]] = {}
+        self._read_intent: dict[str, float] = {}
         self.violations: list[str] = []
         world.api.store.listen(self._look)
+        world.weather.listeners.append(self._overhear)
+
+    def _overhear(self, process: str, call: Call) -> None:
+        """Whoever deletes has just read past its cache what is asked for, and names the UID it means."""
+        now = self._world.loop.time()
+        if call.verb == "get" and call.resource is TEAMS:
+            self._read_intent[process] = now
+        elif call.verb == "delete":
+            if now - self._read_intent.get(process, -math.inf) > _FRESH:
+                self._blame(f"{process} sent {call} without reading the intent first")
+            if not call.uid:
+                self._blame(f"{process} sent {call} without a UID")
 
     def _look(self, event: StoreEvent) -> None:
         if event.resource == TEAMS.name:
@@ -65,6 +84,8 @@ class Watchman:
 
     def _note_intent(self, event: StoreEvent) -> None:
         team = decode(event.now.text, Team)
+        if event.change is Change.DELETED and _members_of(self._world, team.metadata.uid):
+            self._blame("the team went before its members")
         gone = team.metadata.deleting or event.change is Change.DELETED
         sizes = self._asked.setdefault(team.metadata.uid, deque())
         sizes.append((self._world.loop.time(), 0 if gone else team.spec.size))
@@ -103,13 +124,15 @@ async def life_of_a_team(world: World) -> None:
     watchman = Watchman(world)
     for number in range(2):
         world.run_operator(f"op{number}", _operator, skew=world.chance.between(-30, 30))
-    world.mix = STORMY
+    world.weather.mix = STORMY
     await world.client.create(TEAMS, team(size=3, motto="hold fast"))
     for edit in _edits(world):
         await asyncio.sleep(world.chance.between(5, 40))
         await edit()
     await asyncio.sleep(world.chance.between(5, 40))
-    world.mix = CALM
+    world.weather.mix = CALM
+    if _is_leaving(world):
+        await world.until("the name is free", lambda: not _exists(world), within=PATIENCE)
     if not _exists(world):
         await world.client.create(TEAMS, team(size=3, motto="once more"))
     await world.until("the team is as asked", lambda: is_as_asked(world), within=PATIENCE)
@@ -154,6 +177,10 @@ def _operator(client: Client, ports: Ports, identity: str) -> Operator:
 
 def _members(world: World) -> list[ConfigMap]:
     return [decode(stored.text, ConfigMap) for stored in world.api.store.all(CONFIG_MAPS.name)]
+
+
+def _members_of(world: World, uid: str) -> bool:
+    return any(uid in stored.owners for stored in world.api.store.all(CONFIG_MAPS.name))
 
 
 async def _edit(world: World, spec: Json) -> None:
@@ -226,3 +253,8 @@ def _edits(world: World) -> list[Callable[[], Awaitable[None]]]:
 
 def _exists(world: World) -> bool:
     return world.api.store.get(TEAMS.name, KEY) is not None
+
+
+def _is_leaving(world: World) -> bool:
+    stored = world.api.store.get(TEAMS.name, KEY)
+    return stored is not None and decode(stored.text, Team).metadata.deleting

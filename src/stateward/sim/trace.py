@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
+from stateward.kube.resources import LEASES
 from stateward.local.store import Store, StoreEvent
 from stateward.sim.loop import SimLoop
 
@@ -29,15 +30,18 @@ class Trace:
         """Write down every change of a store."""
         store.listen(self._changed)
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, *, in_words: bool = True) -> None:
         """Write down what somebody did."""
         line = f"{self._loop.time():12.6f} {text}"
         self._digest.update(line.encode())
-        self.lines.append(line)
-        if len(self.lines) > 2 * _KEPT:
-            del self.lines[:_KEPT]
+        if in_words:
+            self.lines.append(line)
+            if len(self.lines) > 2 * _KEPT:
+                del self.lines[:_KEPT]
 
     def _changed(self, event: StoreEvent) -> None:
         self.writes += 1
-        self.note(f"{event.revision} {event.change.value} {event.resource} {event.now.key}")
+        what = f"{event.revision} {event.change.value} {event.resource} {event.now.key}"
+        # A lease is renewed every few seconds and says nothing; who reads a trace wants the rest.
+        self.note(what, in_words=event.resource != LEASES.name)
         self._digest.update(event.now.text)

@@ -22,7 +22,7 @@ from stateward.local.api import Api
 from stateward.local.client import MemoryClient
 from stateward.local.collector import Collector
 from stateward.sim.loop import SimClock, SimLoop, running
-from stateward.sim.network import CALM, Network
+from stateward.sim.network import Network, Weather
 from stateward.sim.process import SimProcess
 from stateward.sim.trace import Trace
 
@@ -71,7 +71,7 @@ class World:
         self.client: Client = MemoryClient(self.api, field_manager="user")
         self.trace = Trace(loop)
         self.trace.follow(self.api.store)
-        self.mix = CALM
+        self.weather = Weather()
         self._registry = Registry((*BUILT_IN, *custom))
         self._slots: list[_Slot] = []
         self._graveyard: list[SimProcess] = []
@@ -129,9 +129,8 @@ class World:
 
     async def _operate(self, slot: _Slot, process: SimProcess) -> None:
         chance = self.chance.stream(process.name)
-        network = Network(
-            self.loop, process, chance.stream("network"), self.trace, lambda: self.mix
-        )
+        wire = chance.stream("network")
+        network = Network(self.loop, process, wire, self.trace, self.weather)
         client = InterceptedClient(MemoryClient(self.api), network)
         ports = Ports(SimClock(self.loop, skew=slot.skew), chance)
         with suppress(NotLeader):  # whoever loses the lease ends, as it should

@@ -52,7 +52,8 @@ def _certificate_refused(error: BaseException) -> bool:
 
 def _tls_error_in(error: BaseException | None) -> ssl.SSLError | None:
     while error is not None:
-        if isinstance(error, ssl.SSLError):
+        # The library's own errors of this family say nothing but whose cause they carry.
+        if isinstance(error, ssl.SSLError) and not isinstance(error, aiohttp.ClientError):
             return error
         error = error.__cause__
     return None

@@ -59,9 +59,15 @@ class Logins:
         self._tls.recheck()
         return await self.current()
 
-    def doubt(self) -> None:
-        """Hear that a handshake failed: the files behind the context may have been replaced."""
-        self._tls.doubt()
+    def lost(self, *, handshake: bool) -> None:
+        """Hear that a connection was lost: the files behind its context may have been replaced.
+
+        Not every failed handshake says so, since a reset may overtake the server's last words.
+        """
+        if handshake:
+            self._tls.doubt()
+        else:
+            self._tls.recheck()
 
     def headers(self, login: Login) -> tuple[tuple[str, str], ...]:
         """Return the headers that say who we are and whom we act as."""

@@ -177,8 +177,7 @@ class Wire:
         )
 
     def _lost(self, error: BaseException, request: Request, *, sent: bool) -> PeerError:
-        if failures.is_about_tls(error):
-            self._logins.doubt()
+        self._logins.lost(handshake=failures.is_about_tls(error))
         return failures.meaning_of(error, request, self._access.server, sent=sent)
 
     def _session_now(self) -> aiohttp.ClientSession:

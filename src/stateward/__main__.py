@@ -1,0 +1,5 @@
+"""``python -m stateward`` is the command ``stateward``."""
+
+from stateward.cli.main import run
+
+run()

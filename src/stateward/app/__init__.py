@@ -1,0 +1,1 @@
+"""The composition root: where real or embedded parts are plugged together."""

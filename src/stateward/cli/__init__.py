@@ -1,0 +1,1 @@
+"""The command line: parse, ask, render. No decisions are made here."""

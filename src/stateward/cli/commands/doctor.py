@@ -1,0 +1,38 @@
+"""`stateward doctor`: can we reach the cluster that the user means, and as whom?"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+import click
+
+from stateward.core.ports import Ports
+from stateward.kube.http.access import ClusterAccess
+from stateward.kube.http.client import HttpClient, Limits
+from stateward.kube.http.kubeconfig import find_access
+
+
+@click.command(short_help="Check that the cluster can be reached.")
+@click.option(
+    "--kubeconfig", default="", metavar="FILE", help="Use this file instead of the usual ones."
+)
+@click.option("--context", default="", metavar="NAME", help="Use this context of the file.")
+@click.option(
+    "--timeout", default=10.0, show_default=True, metavar="SECONDS", help="Give up after."
+)
+def doctor(kubeconfig: str, context: str, timeout: float) -> None:
+    """Find the cluster as kubectl would, connect, and say what was found."""
+    access = find_access(os.environ, path=kubeconfig, context=context)
+    click.echo(f"✔ configured by {access.origin}")
+    click.echo(f"✔ server {access.server}, namespace {access.namespace}")
+    version = asyncio.run(_ask(access, timeout))
+    click.echo(f"✔ reachable: Kubernetes {version}")
+    click.echo("doctor: all is well")
+
+
+async def _ask(access: ClusterAccess, timeout: float) -> str:  # noqa: ASYNC109 - the client keeps to it
+    ports = Ports.of_this_machine()
+    limits = Limits(deadline=timeout, attempts=1)
+    async with HttpClient(access, ports.clock, ports.chance, limits=limits) as client:
+        return (await client.server_version()).git_version

@@ -1,0 +1,108 @@
+"""The house stays small: a module is a paragraph, a function a sentence. A robot measures, not a reviewer."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCE = sorted((ROOT / "src").rglob("*.py"))
+TESTS = sorted((ROOT / "tests").rglob("*.py"))
+
+MODULE, TEST_MODULE, FUNCTION, CLASS, PUBLIC_METHODS, PACKAGE, NESTING, COLUMNS = (
+    450,
+    500,
+    50,
+    220,
+    14,
+    16,
+    3,
+    120,
+)
+VAGUE = {"util", "utils", "common", "helper", "helpers", "manager", "base", "misc"}
+BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def length(node: ast.stmt) -> int:
+    return (node.end_lineno or node.lineno) - node.lineno + 1
+
+
+def functions(tree: ast.Module) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return (n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def depth(node: ast.AST) -> int:
+    """How deep blocks are nested; an ``elif`` is no deeper than its ``if``."""
+    deepest = 0
+    for child in ast.iter_child_nodes(node):
+        is_elif = isinstance(node, ast.If) and isinstance(child, ast.If) and node.orelse == [child]
+        here = 1 if isinstance(child, BLOCKS) and not is_elif else 0
+        inside = 0 if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else depth(child)
+        deepest = max(deepest, here + inside)
+    return deepest
+
+
+def too_large() -> Iterator[str]:
+    for path in SOURCE + TESTS:
+        lines = path.read_text().count("\n")
+        limit = MODULE if path in SOURCE else TEST_MODULE
+        if lines > limit:
+            yield f"{name_of(path)} has {lines} lines, {limit} are allowed"
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            if len(line) > COLUMNS:
+                yield f"{name_of(path)}:{number} has {len(line)} columns, {COLUMNS} are allowed"
+    for path in SOURCE:
+        tree = parsed(path)
+        for function in functions(tree):
+            where = f"{name_of(path)}:{function.lineno} {function.name}"
+            if length(function) > FUNCTION:
+                yield f"{where} has {length(function)} lines, {FUNCTION} are allowed"
+            if depth(function) > NESTING:
+                yield f"{where} is nested {depth(function)} deep, {NESTING} is allowed"
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                yield from _large_class(path, node)
+
+
+def _large_class(path: Path, node: ast.ClassDef) -> Iterator[str]:
+    methods = [f for f in node.body if isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef)]
+    public = [f for f in methods if not f.name.startswith("_")]
+    where = f"{name_of(path)}:{node.lineno} {node.name}"
+    if length(node) > CLASS:
+        yield f"{where} has {length(node)} lines, {CLASS} are allowed"
+    if len(public) > PUBLIC_METHODS:
+        yield f"{where} has {len(public)} public methods, {PUBLIC_METHODS} are allowed"
+
+
+def test_nothing_is_too_large():
+    assert list(too_large()) == []
+
+
+def test_packages_hold_few_modules():
+    crowded = {
+        name_of(folder): count
+        for folder in {path.parent for path in SOURCE}
+        if (count := len([p for p in folder.glob("*.py") if p.name != "__init__.py"])) > PACKAGE
+    }
+
+    assert crowded == {}
+
+
+def test_no_module_has_a_vague_name():
+    assert [name_of(p) for p in SOURCE if p.stem in VAGUE] == []
+
+
+@pytest.mark.parametrize("path", SOURCE, ids=name_of)
+def test_every_module_says_why_it_exists(path):
+    assert ast.get_docstring(parsed(path))
