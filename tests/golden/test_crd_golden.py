@@ -67,7 +67,7 @@ class EverythingSpec(Part):
     RULES: ClassVar[tuple[Rule, ...]] = (
         Rule(
             "self.replicas >= size(self.members)",
-            message_expression="'replicas must be at least ' + string(size(self.members))",
+            message_expression="'replicas must be at least %d'.format([size(self.members)])",
             reason="FieldValueInvalid",
             field_path=".replicas",
         ),

@@ -31,9 +31,8 @@ from stateward.kube.errors import (
     Unavailable,
     WrongType,
 )
-from stateward.kube.http.access import BearerToken, ClusterAccess, ExecPlugin, TokenFile
+from stateward.kube.http.access import BearerToken, ClusterAccess, TokenFile
 from stateward.kube.http.client import HttpClient, Limits
-from stateward.kube.http.exec_plugin import PluginFailed
 from stateward.kube.resources import PODS
 from wire.scripted import (
     EagerClock,
@@ -155,7 +154,11 @@ async def test_a_write_on_a_kept_connection_is_sent_once(call: Call, script: Scr
 
 @pytest.mark.parametrize("script", [hangs, trickles(pod("a"))], ids=["no head", "no body"])
 async def test_a_write_without_an_answer_in_time(script: Script) -> None:
-    async with talking(script, clock=SystemClock(), limits=Limits(deadline=0.15)) as (client, _):
+    scripts = (answers(pod("a")), script)
+    async with talking(*scripts, clock=SystemClock(), limits=Limits(deadline=0.2)) as (client, _):
+        await client.get(
+            PODS, KEY
+        )  # makes the connection, so that all of the time is for the answer
         error = await failure(client, create)
 
     assert type(error) is OutcomeUnknown
@@ -165,7 +168,7 @@ async def test_a_write_without_an_answer_in_time(script: Script) -> None:
 
 @pytest.mark.parametrize("script", [hangs, trickles(pod("a"))], ids=["no head", "no body"])
 async def test_a_read_without_an_answer_in_time(script: Script) -> None:
-    limits = Limits(deadline=0.15)
+    limits = Limits(deadline=0.2)
     async with talking(script, clock=SystemClock(), limits=limits) as (client, server):
         assert type(await failure(client, get)) is PeerUnreachable
 
@@ -173,7 +176,7 @@ async def test_a_read_without_an_answer_in_time(script: Script) -> None:
 
 
 async def test_a_list_may_take_long_but_not_be_silent() -> None:
-    limits = Limits(deadline=0.1, attempts=1)
+    limits = Limits(deadline=0.2, attempts=1)
     async with talking(trickles(pod_list(pod("a"))), limits=limits) as (client, _):
         error = await failure(client, READS["list"])
 
@@ -201,7 +204,7 @@ async def test_a_read_is_not_tried_for_ever(call: Call) -> None:
 
 async def test_a_read_is_not_tried_after_its_deadline() -> None:
     clock = EagerClock()
-    async with talking(cuts, clock=clock, limits=Limits(deadline=0.05)) as (client, _):
+    async with talking(cuts, clock=clock, limits=Limits(deadline=0.1)) as (client, _):
         assert type(await failure(client, get)) is PeerUnreachable
 
     assert clock.slept == []
@@ -466,17 +469,6 @@ async def test_a_token_that_cannot_change_is_not_tried_again(call: Call) -> None
 
     assert type(error) is Unauthorized
     assert "t0ken" not in repr(error) + error.sentence()
-
-
-async def test_a_plugin_that_fails_is_not_run_again_and_again() -> None:
-    clock = EagerClock()
-    access = {"credentials": ExecPlugin("client.authentication.k8s.io/v1", "false")}
-    async with talking(access=access, clock=clock) as (client, server):
-        for call in (get, create):
-            assert isinstance(await failure(client, call), PluginFailed)
-
-    assert clock.slept == []
-    assert server.seen == []
 
 
 # ---------------------------------------------------------------------------- what is counted

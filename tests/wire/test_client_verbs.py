@@ -21,8 +21,15 @@ from stateward.kube.client import (
     Selection,
 )
 from stateward.kube.errors import Conflict, Gone
-from stateward.kube.http.access import BearerToken, ClusterAccess, Impersonation, UserPassword
+from stateward.kube.http.access import (
+    BearerToken,
+    ClusterAccess,
+    ExecPlugin,
+    Impersonation,
+    UserPassword,
+)
 from stateward.kube.http.client import HttpClient, Limits
+from stateward.kube.http.exec_plugin import PluginFailed
 from stateward.kube.meta import ObjectKey, ObjectMeta
 from stateward.kube.objects.configs import ConfigMap
 from stateward.kube.resources import CONFIG_MAPS, NODES, PODS
@@ -38,10 +45,12 @@ from wire.scripted import (
 from wire.talk import KEY, talking
 
 
-def test_it_is_a_client() -> None:
+async def test_it_is_a_client() -> None:
     client: port.Client = HttpClient(ClusterAccess("http://nowhere"), EagerClock(), Chance(1))
 
-    assert client
+    assert isinstance(
+        client, HttpClient
+    )  # what counts is that the type checker takes the line above
 
 
 async def test_get() -> None:
@@ -328,6 +337,19 @@ async def test_a_password() -> None:
         await client.get(PODS, KEY)
 
     assert server.seen[0].header("Authorization") == "Basic YW5uOnMzY3JldA=="
+
+
+async def test_a_plugin_that_fails_is_not_run_again_and_again() -> None:
+    clock = EagerClock()
+    access = {"credentials": ExecPlugin("client.authentication.k8s.io/v1", "false")}
+    async with talking(access=access, clock=clock) as (client, server):
+        with pytest.raises(PluginFailed):
+            await client.get(PODS, KEY)
+        with pytest.raises(PluginFailed):
+            await client.create(PODS, pod("a"))
+
+    assert clock.slept == []
+    assert server.seen == []
 
 
 async def test_requests_go_through_the_proxy() -> None:

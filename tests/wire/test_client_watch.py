@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import aclosing
 from itertools import pairwise
@@ -238,10 +239,12 @@ async def test_a_watch_may_be_left_in_the_middle() -> None:
 async def test_a_followed_log_may_be_silent() -> None:
     script = streams(b"one\n", end="hang", content_type="text/plain")
     async with (
-        talking(script, limits=Limits(deadline=0.05)) as (client, server),
+        talking(script, limits=Limits(deadline=0.1, bulk_deadline=0.1)) as (client, server),
         aclosing(client.log(KEY, LogOptions(follow=True))) as chunks,
     ):
         assert await anext(chunks) == b"one\n"
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(anext(chunks), 0.15)
 
     assert server.seen[0].query == {"follow": "true"}
 

@@ -16,7 +16,9 @@ from stateward.cli.commands.crds import crds
 from stateward.cli.commands.demo import demo
 from stateward.cli.commands.doctor import doctor
 from stateward.cli.commands.validate import validate
+from stateward.core.clock import SystemClock
 from stateward.core.errors import StatewardError, UsageError
+from stateward.runtime.telling import logs
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
@@ -43,6 +45,7 @@ def run() -> None:
 
 def main(arguments: Sequence[str]) -> int:
     """Run a command line; say what went wrong in one sentence; return the exit code."""
+    logs.configure(sys.stderr, json=False, level="error", clock=SystemClock())
     try:
         result = stateward.main(list(arguments), prog_name="stateward", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:

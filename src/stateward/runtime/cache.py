@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 from stateward.core.errors import SpecInvalid
 from stateward.kube.client import Listing, Malformed
@@ -26,11 +26,17 @@ class Index(Generic[T_contra]):
 
     name: str
     values: Callable[[T_contra], Iterable[str]]
+    #: True when the values depend on metadata alone, which is known even of an object that cannot be read.
+    by_metadata: bool = False
 
 
 def by_owner() -> Index[Object]:
     """File objects under the UIDs of their owners."""
-    return Index("owner", lambda it: (owner.uid for owner in it.metadata.owner_references))
+    return Index(
+        "owner",
+        lambda it: (owner.uid for owner in it.metadata.owner_references),
+        by_metadata=True,
+    )
 
 
 def by_label(label: str) -> Index[Object]:
@@ -38,6 +44,7 @@ def by_label(label: str) -> Index[Object]:
     return Index(
         f"label:{label}",
         lambda it: (it.metadata.labels[label],) if label in it.metadata.labels else (),
+        by_metadata=True,
     )
 
 
@@ -76,6 +83,9 @@ class Cache(Generic[T]):
     def __iter__(self) -> Iterator[T]:
         return iter(tuple(self._objects.values()))
 
+    def __contains__(self, key: ObjectKey) -> bool:
+        return key in self._objects or key in self._malformed
+
     @property
     def malformed(self) -> tuple[Malformed, ...]:
         """The objects that exist but cannot be read."""
@@ -94,24 +104,18 @@ class Cache(Generic[T]):
     def find(self, index: str, value: str) -> list[T]:
         """Return the objects filed under a value, ordered by namespace and name."""
         for malformed in self._malformed.values():
-            if value in self._values_of_malformed(index, malformed.metadata):
+            if self._may_be_filed(malformed.metadata, self._indexes[index], value):
                 raise self._unreadable(malformed)
         return [self._objects[key] for key in sorted(self._filed[index].get(value, ()))]
 
     def put(self, item: T) -> Delta[T] | None:
         """Take in a version of an object; return what changed, or None if we knew that or better."""
-        key = item.metadata.key
-        before = self._objects.get(key)
-        if (
-            before is not None
-            and before.metadata.uid == item.metadata.uid
-            and not is_newer(item.metadata.resource_version, before.metadata.resource_version)
+        before = self._objects.get(item.metadata.key)
+        if before is not None and not is_newer(
+            item.metadata.resource_version, than=before.metadata.resource_version
         ):
             return None
-        self._malformed.pop(key, None)
-        self._file(key, before, item)
-        self._objects[key] = item
-        return Delta(before, item)
+        return self._keep(before, item)
 
     def put_malformed(self, malformed: Malformed) -> None:
         """Take in that an object exists and cannot be read."""
@@ -131,20 +135,34 @@ class Cache(Generic[T]):
         return Delta(known, None) if known is not None else None
 
     def replace(self, listing: Listing[T]) -> list[Delta[T]]:
-        """Take in a whole list; return all that changed since, what disappeared unseen included."""
+        """Take in a whole list; return all that changed since, what disappeared unseen included.
+
+        A list is believed whatever revisions it has: those of a server that was restored from a backup go back.
+        """
         exist = {item.metadata.key for item in listing.items}
         exist |= {malformed.metadata.key for malformed in listing.malformed}
         vanished = [key for key in (*self._objects, *self._malformed) if key not in exist]
         deltas = [self.remove(key) for key in vanished]
         for malformed in listing.malformed:
             self.put_malformed(malformed)
-        deltas.extend(self.put(item) for item in listing.items)
+        for item in listing.items:
+            before = self._objects.get(item.metadata.key)
+            if before is None or not _is_same(before, item):
+                deltas.append(self._keep(before, item))
         return [delta for delta in deltas if delta is not None]
+
+    def _keep(self, before: T | None, item: T) -> Delta[T]:
+        key = item.metadata.key
+        self._malformed.pop(key, None)
+        self._file(key, before, item)
+        self._objects[key] = item
+        return Delta(before, item)
 
     def _file(self, key: ObjectKey, before: T | None, now: T | None) -> None:
         for name, index in self._indexes.items():
-            old = tuple(index.values(before)) if before is not None else ()
-            new = tuple(index.values(now)) if now is not None else ()
+            # Without repetitions: an object may name the same owner twice.
+            old = tuple(dict.fromkeys(index.values(before))) if before is not None else ()
+            new = tuple(dict.fromkeys(index.values(now))) if now is not None else ()
             if old == new:
                 continue
             drawer = self._filed[name]
@@ -155,10 +173,9 @@ class Cache(Generic[T]):
             for value in new:
                 drawer.setdefault(value, {})[key] = None
 
-    def _values_of_malformed(self, index: str, metadata: ObjectMeta) -> tuple[str, ...]:
-        """File an unreadable object by its metadata, which is all we know of it."""
-        stand_in = self.resource.type(metadata=metadata)
-        return tuple(self._indexes[index].values(stand_in))
+    def _may_be_filed(self, metadata: ObjectMeta, index: Index[T], value: str) -> bool:
+        """Tell whether an unreadable object may belong to a group; its metadata is all we know of it."""
+        return not index.by_metadata or value in index.values(cast("T", Object(metadata=metadata)))
 
     def _unreadable(self, malformed: Malformed) -> SpecInvalid:
         return SpecInvalid(
@@ -166,6 +183,14 @@ class Cache(Generic[T]):
             f"must be readable: {malformed.problem}",
             hint="correct the object; until then nothing is done about it",
         )
+
+
+def _is_same(one: Object, other: Object) -> bool:
+    """Tell whether two objects are the same version of the same thing."""
+    return (
+        one.metadata.uid == other.metadata.uid
+        and one.metadata.resource_version == other.metadata.resource_version
+    )
 
 
 def _is_successor(candidate: Object, of: Object) -> bool:

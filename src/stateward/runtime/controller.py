@@ -2,7 +2,8 @@
 
 A pass belongs to one key. Whatever goes wrong in it (an error, a bug, a peer that never answers) delays that
 key and no other. A key whose own last write the caches do not show yet is not given a pass; the informer wakes
-it when they do. A settled key is looked at again after a while, because not every trouble sends an event.
+it when they do. A settled key is looked at again after a while, because not every trouble sends an event; one
+whose object is gone is not.
 """
 
 from __future__ import annotations
@@ -14,17 +15,18 @@ from typing import Any, Protocol
 
 import structlog
 
-from stateward.core.errors import PeerError, StatewardError
-from stateward.core.outcome import Outcome, Wait, wake_after
+from stateward.core.errors import HouseError, StatewardError
+from stateward.core.outcome import Done, Outcome, Wait, wake_after
 from stateward.core.ports import Ports
 from stateward.kube.client import Reader
 from stateward.kube.errors import ApiError, Conflict, NotFound
 from stateward.kube.meta import Object, ObjectKey
-from stateward.runtime.telling import logs
 from stateward.runtime.cache import Delta
 from stateward.runtime.informer import Informer
+from stateward.runtime.own_writes import PASS, Doubtful
 from stateward.runtime.queue import QueueClosed, WorkQueue
-from stateward.runtime.triggers import Trigger
+from stateward.runtime.telling import logs
+from stateward.runtime.triggers import Trigger, itself
 
 
 class Reconciler(Protocol):
@@ -138,6 +140,7 @@ class Controller:
         self._passes += 1
         started = self._clock.monotonic()
         self._meter.active(self._queue.in_work)
+        PASS.set((self.name, key))
         with logs.bind_pass(self.name, key, f"{self.name}-{self._passes}"):
             result = await self._attempt(key)
         self._meter.finished(result, self._clock.monotonic() - started)
@@ -148,10 +151,15 @@ class Controller:
         try:
             async with asyncio.timeout(self._habits.pass_deadline):
                 outcome = await self._reconcile(key)
+        except asyncio.CancelledError:
+            if _is_being_cancelled():
+                raise
+            return self._failed(key, HouseError("something that the pass waited for was cancelled"))
         except Exception as error:  # noqa: BLE001 - one key's trouble must not become another's
             return self._failed(key, error)
-        self._queue.forget_failures(key)
         after = wake_after(outcome)
+        if isinstance(outcome, Done) and self._is_gone(key):
+            return "success"
         probe = self._chance.jittered(self._habits.probe_every, 0.2)
         self._queue.add_after(key, probe if after is None else min(after, probe))
         return "success" if after is None else "requeue_after"
@@ -164,22 +172,29 @@ class Controller:
                 f"the cache does not show our last write to {source.informer.resource}"
                 f" {item.metadata.key} yet",
             )
-        return await self._reconciler.reconcile(key)
+        outcome = await self._reconciler.reconcile(key)
+        self._queue.forget_failures(key)
+        return outcome
 
     async def _look_up_doubts(self, key: ObjectKey) -> None:
         """Ask the server about writes whose answer was lost: never repeat them blindly."""
         for source in self._sources:
-            for item in source.informer.own_writes.doubtful():
-                if key not in source.trigger(item):
+            writes = source.informer.own_writes
+            for doubt in writes.doubtful():
+                if not self._concerns(doubt, source, key):
                     continue
-                where = item.metadata.key
+                where = doubt.object.metadata.key
                 try:
                     found = await self._client.get(source.informer.resource, where)
                 except NotFound:
-                    source.informer.own_writes.resolve(where, None)
+                    writes.resolve(doubt, None)
                 else:
-                    source.informer.own_writes.resolve(where, found)
-            source.informer.own_writes.settle(source.informer.revision)
+                    writes.resolve(doubt, found)
+            writes.settle(source.informer.revision)
+
+    def _concerns(self, doubt: Doubtful[Any], source: Source, key: ObjectKey) -> bool:
+        """Tell whether a key must know: it wrote itself, or the object is one of those that wake it."""
+        return doubt.by == (self.name, key) or key in source.trigger(doubt.object)
 
     def _unseen(self, key: ObjectKey) -> Iterator[tuple[Source, Object]]:
         for source in self._sources:
@@ -187,14 +202,25 @@ class Controller:
                 if key in source.trigger(item):
                     yield source, item
 
+    def _is_gone(self, key: ObjectKey) -> bool:
+        """Tell whether the object itself is watched here, and is not there."""
+        caches = [source.informer.cache for source in self._sources if source.trigger is itself]
+        return bool(caches) and not any(key in cache for cache in caches)
+
     def _failed(self, key: ObjectKey, error: Exception) -> str:
         at_least = error.retry_after or 0.0 if isinstance(error, ApiError) else 0.0
         delay = self._queue.add_failed(key, at_least=at_least)
         if isinstance(error, Conflict):
             self._log.info("somebody else wrote first", key=str(key), retry_in=delay)
             return "requeue"
-        if isinstance(error, PeerError | StatewardError | TimeoutError):
+        if isinstance(error, StatewardError | TimeoutError):
             self._log.warning("pass failed", key=str(key), error=str(error), retry_in=delay)
         else:
             self._log.error("pass failed by a bug", key=str(key), retry_in=delay, exc_info=error)
         return "error"
+
+
+def _is_being_cancelled() -> bool:
+    """Tell whether the current task was asked to end, rather than something that it awaits."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

@@ -4,7 +4,8 @@ The rules are client-go's, so that instances of other operators can share a leas
 
 - the holder renews every ``retry_every`` seconds and gives up when it could not for ``renew_deadline``;
 - another instance takes the lease when it has *watched* it unrenewed for ``duration`` on its own stopwatch; the
-  times written in the lease are for people, because two machines' clocks need not agree.
+  times written in the lease are for people, because two machines' clocks need not agree;
+- a lease that somebody deleted counts as held for as long, because its holder may not know yet.
 
 Being the leader is a belief that ages. Right before every write :meth:`Leadership.check` asks whether the last
 renewal is young enough; a process that slept through its lease finds out there, and does not act.
@@ -13,6 +14,7 @@ renewal is young enough; a process that slept through its lease finds out there,
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -29,6 +31,9 @@ from stateward.kube.objects.policies import Lease
 from stateward.kube.resources import LEASES, Resource
 
 T = TypeVar("T", bound=Object)
+
+#: Seconds: short against every term of a lease, long against the rounding of a clock.
+_MOMENT = 0.01
 
 
 class LeaseClient(Protocol):
@@ -80,10 +85,14 @@ class Leadership:
     @property
     def held(self) -> bool:
         """True while the last renewal is young enough to act upon."""
-        return (
-            self._renewed is not None
-            and self._clock.monotonic() - self._renewed < self._terms.renew_deadline
-        )
+        return self.left > 0
+
+    @property
+    def left(self) -> float:
+        """How many seconds the last renewal can still be acted upon."""
+        if self._renewed is None:
+            return 0.0
+        return max(0.0, self._renewed + self._terms.renew_deadline - self._clock.monotonic())
 
     @property
     def margin(self) -> float:
@@ -128,28 +137,27 @@ class Elector:
         self._clock = ports.clock
         self._chance = ports.chance
         self._meter = meter
-        self._seen: tuple[str, float] = (
-            "",
-            0.0,
-        )  # the lease's revision, and since when we see that one
+        #: The lease's revision, empty while there is none, and since when we see that one.
+        self._seen: tuple[str, float] = ("", 0.0)
+        #: For how many seconds another holder of the lease may believe in it after its last word.
+        self._promised = 0.0
         self._log = structlog.get_logger("election").bind(lease=str(key), identity=identity)
 
     async def acquire(self) -> None:
         """Return when we lead; until then stand by."""
-        while not await self._try():
-            await self._pause()
+        # Whoever slept after asking may have won a lease that is too old by now.
+        while not (await self._try(self.terms.margin) and self.leadership.held):
+            await self._clock.sleep(self._pause())
         self._meter.leads(leads=True)
         self._log.info("this instance leads now")
 
     async def keep(self) -> None:
-        """Renew for as long as possible; return when leadership is lost."""
-        last = self._clock.monotonic()
-        while self._clock.monotonic() - last < self.terms.renew_deadline:
-            await self._pause()
-            if await self._try():
-                last = self._clock.monotonic()
-            elif not self.leadership.held:
-                break
+        """Renew for as long as possible; return when leadership is lost, and never take it back."""
+        while self.leadership.held:
+            # A little longer than there is left, so that what is left then is nothing.
+            await self._clock.sleep(min(self._pause(), self.leadership.left + _MOMENT))
+            if self.leadership.held:
+                await self._try(min(self.terms.margin, self.leadership.left))
         self.leadership.lost()
         self._meter.leads(leads=False)
         self._log.warning("leadership is lost")
@@ -159,19 +167,20 @@ class Elector:
         self._meter.leads(leads=False)
         if not self.leadership.held:
             return
+        self.leadership.lost()
         try:
-            lease = await self._client.get(LEASES, self._key)
-            if lease.spec.holder_identity == self._identity:
-                self.leadership.lost()
-                await self._write(lease, {"holderIdentity": "", "leaseDurationSeconds": 1})
-        except PeerError as error:
+            async with asyncio.timeout(self.terms.margin):
+                lease = await self._client.get(LEASES, self._key)
+                if lease.spec.holder_identity == self._identity:
+                    await self._write(lease, {"holderIdentity": "", "leaseDurationSeconds": 1})
+        except (PeerError, TimeoutError) as error:
             self._log.info("the lease could not be released; it runs out", error=str(error))
 
-    async def _try(self) -> bool:
+    async def _try(self, within: float) -> bool:
         """Take or renew the lease if it is ours to take; return whether we lead."""
         asked = self._clock.monotonic()
         try:
-            async with asyncio.timeout(self.terms.margin):
+            async with asyncio.timeout(within):
                 won = await self._take_or_renew()
         except (PeerError, TimeoutError) as error:
             self._log.info("the lease could not be written", error=str(error))
@@ -186,10 +195,12 @@ class Elector:
         try:
             lease = await self._client.get(LEASES, self._key)
         except NotFound:
+            if not self.leadership.held and self._silence("") < self._promised:
+                return False
             await self._client.create(LEASES, self._new_lease())
             return True
         if lease.spec.holder_identity == self._identity and self.leadership.held:
-            await self._write(lease, {"renewTime": to_rfc3339_micro(self._clock.now())})
+            await self._write(lease, self._renewal())
             return True
         if not self._is_free(lease):
             return False
@@ -198,25 +209,35 @@ class Elector:
 
     def _is_free(self, lease: Lease) -> bool:
         """Tell whether nobody holds the lease, or its holder has been silent for its duration before our eyes."""
+        silence = self._silence(lease.metadata.resource_version)
+        if lease.spec.holder_identity in {None, "", self._identity}:
+            self._promised = 0.0
+        else:
+            self._promised = lease.spec.lease_duration_seconds or self.terms.duration
+        return not self._promised or silence > self._promised
+
+    def _silence(self, version: str) -> float:
+        """Return for how many seconds we have seen the lease as it is."""
         now = self._clock.monotonic()
-        if lease.metadata.resource_version != self._seen[0]:
-            self._seen = (lease.metadata.resource_version, now)
-        duration = lease.spec.lease_duration_seconds or self.terms.duration
-        return (
-            not lease.spec.holder_identity
-            or lease.spec.holder_identity == self._identity
-            or now - self._seen[1] > duration
-        )
+        if version != self._seen[0]:
+            self._seen = (version, now)
+        return now - self._seen[1]
 
     def _claim(self, lease: Lease | None) -> Json:
-        now = to_rfc3339_micro(self._clock.now())
-        transitions = (lease.spec.lease_transitions or 0) + 1 if lease else 0
+        renewal = self._renewal()
         return {
+            **renewal,
             "holderIdentity": self._identity,
-            "leaseDurationSeconds": int(self.terms.duration),
-            "acquireTime": now,
-            "renewTime": now,
-            "leaseTransitions": transitions,
+            "acquireTime": renewal["renewTime"],
+            "leaseTransitions": (lease.spec.lease_transitions or 0) + 1 if lease else 0,
+        }
+
+    def _renewal(self) -> Json:
+        return {
+            "renewTime": to_rfc3339_micro(self._clock.now()),
+            # Rounded up, or others would take the lease before we give it up; and every time, because
+            # whoever changed it meanwhile changed what others wait for.
+            "leaseDurationSeconds": math.ceil(self.terms.duration),
         }
 
     def _new_lease(self) -> Json:
@@ -230,5 +251,5 @@ class Elector:
             LEASES, self._key, MergePatch({"metadata": metadata, "spec": spec})
         )
 
-    async def _pause(self) -> None:
-        await self._clock.sleep(self._chance.jittered(self.terms.retry_every, 0.2))
+    def _pause(self) -> float:
+        return self._chance.jittered(self.terms.retry_every, 0.2)

@@ -17,7 +17,7 @@ import structlog
 from stateward.core.errors import PeerError
 from stateward.core.ports import Ports
 from stateward.kube.client import EVERYTHING, Change, Malformed, Reader, Selection, WatchEvent
-from stateward.kube.errors import ApiError, Gone, TooManyRequests
+from stateward.kube.errors import ApiError, Gone
 from stateward.kube.meta import Object, is_newer
 from stateward.kube.resources import Resource
 from stateward.runtime.backoff import Backoff
@@ -26,7 +26,7 @@ from stateward.runtime.own_writes import OwnWrites
 
 T = TypeVar("T", bound=Object)
 
-#: A watch that lived shorter than this and told nothing counts as a failure, or we would spin.
+#: A watch that lived shorter than this counts as a failure, whatever it told, or we would spin.
 SHORT_WATCH = 1.0
 
 
@@ -90,12 +90,12 @@ class Informer(Generic[T]):
         why = "start"
         while True:
             try:
-                if why or not self._revision:
-                    await self._list(why or "retry")
+                if why:
+                    await self._list(why)
                     why = ""
                 await self._watch()
             except PeerError as error:
-                why = _list_again_because(error)
+                why = _list_again_because(error) or why
                 await self._wait_after(error)
 
     async def _list(self, why: str) -> None:
@@ -110,16 +110,16 @@ class Informer(Generic[T]):
         self.synced.set()
 
     async def _watch(self) -> None:
-        began, heard = self._clock.monotonic(), False
+        began = self._clock.monotonic()
         watch = self._client.watch(self.resource, self._selection, since=self._revision)
         async with aclosing(watch) as events:
             async for event in events:
-                heard = True
-                self._failures = 0
+                if self._clock.monotonic() - began >= SHORT_WATCH:
+                    self._failures = 0
                 self.problem = None
                 self._take_in(event)
         self._meter.restarted("ended")
-        if not heard and self._clock.monotonic() - began < SHORT_WATCH:
+        if self._clock.monotonic() - began < SHORT_WATCH:
             self._failures += 1
             await self._clock.sleep(self._backoff.delay(self._failures, self._chance))
 
@@ -155,7 +155,7 @@ class Informer(Generic[T]):
         self.problem = error.sentence()
         self._meter.restarted(error.reason)
         delay = self._backoff.delay(self._failures, self._chance)
-        if isinstance(error, TooManyRequests) and error.retry_after is not None:
+        if isinstance(error, ApiError) and error.retry_after is not None:
             delay = max(delay, error.retry_after)
         if self._failures > 1 or not isinstance(error, Gone):
             self._log.warning(

@@ -7,7 +7,8 @@ the notes that concern it. A write whose outcome is unknown is noted too, and ha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -15,6 +16,9 @@ from stateward.kube.meta import Object, ObjectKey, is_newer
 from stateward.runtime.cache import Cache
 
 T = TypeVar("T", bound=Object)
+
+#: The pass on whose behalf we write: whoever wrote looks up what became of it.
+PASS: ContextVar[Hashable] = ContextVar("pass", default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +37,10 @@ class Deleted(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Doubtful(Generic[T]):
-    """An object that we may or may not have written: the answer was lost."""
+    """An object that we may or may not have written: the answer was lost. ``by`` is the pass that wrote."""
 
     object: T
+    by: Hashable = None
 
 
 class OwnWrites(Generic[T]):
@@ -54,33 +59,40 @@ class OwnWrites(Generic[T]):
 
     def settle(self, revision: str) -> list[T]:
         """Forget what the cache, being as of ``revision``, shows; return the objects concerned."""
-        seen = [note for note in self._notes.values() if self._is_seen(note, revision)]
-        for note in seen:
-            del self._notes[note.object.metadata.key]
-        return [note.object for note in seen]
+        seen = [key for key, note in self._notes.items() if self._is_seen(note, revision)]
+        return [self._notes.pop(key).object for key in seen]
 
     def unseen(self) -> Iterator[T]:
         """Yield the objects whose last write the cache does not show yet."""
         return (note.object for note in tuple(self._notes.values()))
 
-    def doubtful(self) -> list[T]:
-        """Return the objects that must be looked up before anybody plans with them."""
-        return [note.object for note in self._notes.values() if isinstance(note, Doubtful)]
+    def doubtful(self) -> list[Doubtful[T]]:
+        """Return the notes about objects that must be looked up before anybody plans with them."""
+        return [note for note in self._notes.values() if isinstance(note, Doubtful)]
 
-    def resolve(self, key: ObjectKey, found: T | None) -> None:
-        """Turn a doubtful note into what a look-up found: a version to wait for, or nothing."""
-        if not isinstance(self._notes.get(key), Doubtful):
-            return
-        if found is None:
-            del self._notes[key]
-        else:
-            self._notes[key] = Written(found)
+    def resolve(self, doubt: Doubtful[T], found: T | None) -> None:
+        """Turn a doubtful note into what a look-up found: a version to wait for, or the end of the one we knew.
+
+        A newer note about the object stays: the look-up may have been too early for it.
+        """
+        key = doubt.object.metadata.key
+        if self._notes.get(key) is doubt:
+            self._notes[key] = Deleted(doubt.object) if found is None else Written(found)
+
+    def known(self, key: ObjectKey, uid: str = "") -> T | None:
+        """Return an object (of that UID, if one is given) as we know it: as written, or else as cached."""
+        note = self._notes.get(key)
+        written = note.object if isinstance(note, Written) else None
+        candidates = (written, self._cache.peek(key))
+        return next((it for it in candidates if it and uid in {"", it.metadata.uid}), None)
 
     def _is_seen(self, note: Written[T] | Deleted[T] | Doubtful[T], revision: str) -> bool:
         match note:
             case Written(object=item):
                 return not is_newer(item.metadata.resource_version, than=revision)
             case Deleted(object=item):
+                if (version := item.metadata.resource_version) and is_newer(version, than=revision):
+                    return False  # the cache does not even show yet that it was there
                 cached = self._cache.peek(item.metadata.key)
                 return (
                     cached is None

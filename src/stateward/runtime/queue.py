@@ -146,6 +146,7 @@ class WorkQueue(Generic[K]):
             self._call_off(key)
         self._line.clear()
         self._in_line.clear()
+        self._meter.depth(0)
         while self._waiters:
             self._wake_one()
 
@@ -155,7 +156,9 @@ class WorkQueue(Generic[K]):
         try:
             await waiter
         except asyncio.CancelledError:
-            if waiter.done() and not waiter.cancelled():
+            if waiter in self._waiters:
+                self._waiters.remove(waiter)
+            elif not waiter.cancelled():
                 self._wake_one()  # we were chosen and cannot come: pass it on
             raise
 

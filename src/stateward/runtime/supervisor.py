@@ -13,7 +13,7 @@ from typing import Any
 
 import structlog
 
-from stateward.core.errors import NotLeader
+from stateward.core.errors import HouseError, NotLeader
 from stateward.runtime.controller import Controller
 from stateward.runtime.election import Elector
 from stateward.runtime.informer import Informer
@@ -60,42 +60,56 @@ class Supervisor:
 
     async def _lead(self) -> None:
         self._start("election", self._parts.elector.acquire())
-        if await self._first_of("election") == "stop":
-            return
-        await self._cancel(["election"])
-        for controller in self._parts.controllers:
-            self._start(f"controller {controller.name}", controller.run())
-        self._start("lease", self._parts.elector.keep())
         try:
+            if await self._first_of("election") == "stop":
+                return
+            await self._cancel(["election"])
+            for controller in self._parts.controllers:
+                self._start(f"controller {controller.name}", controller.run())
+            self._start("lease", self._parts.elector.keep())
             if await self._first_of("lease") == "lease":
                 raise NotLeader("leadership was lost; this process ends and a fresh one stands by")
             await self._wind_down()
         finally:
             # Whatever happens, nothing of ours may still act when the lease is let go.
+            self._close_controllers()
             await self._cancel(t for t in self._tasks if t.startswith("controller"))
-            await self._cancel(["lease"])
+            await self._cancel(["election", "lease"])
             await self._parts.elector.release()
 
     async def _wind_down(self) -> None:
-        """Take no new work and let what runs come to its end, within the grace."""
+        """Take no new work and let what runs come to its end, within the grace and while we lead."""
         self._log.info("stopping: letting running passes end", grace=self._grace)
+        self._close_controllers()
+        tasks = [t for name, t in self._tasks.items() if name.startswith("controller")]
+        parts = zip(self._parts.controllers, tasks, strict=True)
+        working = [task for controller, task in parts if not controller.idle]
+        if working:
+            self._start("end of passes", _wait_for_all(working))
+            await asyncio.wait(
+                [self._tasks["end of passes"], self._tasks["lease"]],
+                timeout=self._grace,
+                return_when=asyncio.FIRST_COMPLETED,
+            )
+
+    def _close_controllers(self) -> None:
         for controller in self._parts.controllers:
             controller.close()
-        working = [t for name, t in self._tasks.items() if name.startswith("controller")]
-        if working:
-            await asyncio.wait(working, timeout=self._grace)
 
     async def _first_of(self, *names: str) -> str:
         """Wait for a stop, for one of the named parts to end, or for any part to fail."""
         watched = dict(self._tasks)
         await asyncio.wait(watched.values(), return_when=asyncio.FIRST_COMPLETED)
         for name, task in watched.items():
-            if task.done() and name not in {"stop", *names}:
+            if task.done():
                 task.result()  # raises what ended it
-                raise RuntimeError(f"{name} ended, and must not")
+                if name not in {"stop", *names}:
+                    raise HouseError(f"{name} ended, and must not")
         return next(name for name in ("stop", *names) if watched[name].done())
 
     def _start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        while name in self._tasks:
+            name += "'"  # two informers may watch one resource
         self._tasks[name] = asyncio.create_task(work, name=name)
 
     async def _cancel(self, names: Iterable[str]) -> None:
@@ -107,3 +121,7 @@ class Supervisor:
 
 async def _wait_for(event: asyncio.Event) -> None:
     await event.wait()
+
+
+async def _wait_for_all(tasks: Iterable[asyncio.Task[None]]) -> None:
+    await asyncio.wait(tasks)

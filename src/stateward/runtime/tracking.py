@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from typing import Any, TypeVar, cast
 
-from stateward.core.errors import OutcomeUnknown
+import msgspec
+
+from stateward.core.errors import NotLeader, PeerConfused, PeerUnreachable
 from stateward.kube import codec
 from stateward.kube.client import Apply, JsonPatch, MergePatch
-from stateward.kube.errors import ServerFailed, Unavailable
+from stateward.kube.errors import ApiError, ServerFailed, Unavailable
 from stateward.kube.interception import Call, PassThrough
-from stateward.kube.meta import Object, ObjectMeta
+from stateward.kube.meta import Object
 from stateward.runtime.informer import Informer
-from stateward.runtime.own_writes import Deleted, Doubtful, Written
+from stateward.runtime.own_writes import PASS, Deleted, Doubtful, Written
 
 R = TypeVar("R")
 
@@ -28,26 +31,46 @@ class Tracking(PassThrough):
         informer = self._informers.get(call.resource.name)
         if informer is None or not call.writes:
             return await perform()
-        target = _target(call, informer)
+        writes = informer.own_writes
+        # Asked before the call: the cache may forget it meanwhile. What is created has a UID to come.
+        known = writes.known(call.key, call.uid) if call.verb != "create" else None
         try:
             result = await perform()
-        except Unavailable:
-            raise  # the server said that it did nothing
-        except (OutcomeUnknown, ServerFailed):
-            informer.own_writes.note(Doubtful(target))
+        except BaseException as error:
+            # A name that the server makes up cannot be looked up.
+            if call.key.name and not _did_nothing(error):
+                writes.note(Doubtful(known or _target(call, informer.resource.type), PASS.get()))
             raise
         if call.verb not in {"delete", "evict"}:
-            informer.own_writes.note(Written(cast("Object", result)))
-        elif target.metadata.uid == call.uid:
-            # A cached object of another UID is not the one we deleted: nothing will be seen of ours.
-            informer.own_writes.note(Deleted(target))
+            writes.note(Written(cast("Object", result)))
+        elif known is not None:
+            writes.note(Deleted(known))
         return result
 
 
-def _target(call: Call, informer: Informer[Any]) -> Object:
-    """Return the object of a call as well as we know it: what is sent, or cached, or at least its name."""
-    kind: type[Object] = informer.resource.type
-    if call.body is not None and not isinstance(call.body, MergePatch | JsonPatch | Apply):
-        return codec.decode(codec.encode(call.body), kind)
-    cached: Object | None = informer.cache.peek(call.key)
-    return cached or kind(metadata=ObjectMeta(namespace=call.key.namespace, name=call.key.name))
+def _did_nothing(error: BaseException) -> bool:
+    """Tell whether a failed write had no effect for sure; one that was cut short, for one, may have had."""
+    if isinstance(error, ApiError):
+        return isinstance(error, Unavailable) or not isinstance(error, ServerFailed)
+    return isinstance(error, PeerUnreachable | NotLeader)
+
+
+def _target(call: Call, kind: type[Object]) -> Object:
+    """Return the object of a call as well as its body tells: whole, or its metadata, or at least its name."""
+    body = call.body.body if isinstance(call.body, Apply) else call.body
+    if body is None or isinstance(body, MergePatch | JsonPatch):
+        body = {}
+    sent = _read(codec.encode(body), kind)
+    uid = call.uid or sent.metadata.uid
+    metadata = msgspec.structs.replace(
+        sent.metadata, namespace=call.key.namespace, name=call.key.name, uid=uid
+    )
+    return msgspec.structs.replace(sent, metadata=metadata)
+
+
+def _read(text: bytes, kind: type[Object]) -> Object:
+    """Read what was sent, which may be only part of an object."""
+    for attempt in (kind, Object):
+        with suppress(PeerConfused):
+            return codec.decode(text, attempt)
+    return Object()

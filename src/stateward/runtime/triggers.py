@@ -27,7 +27,8 @@ def owner(resource: Resource[Any]) -> Trigger:
             and controller.kind == resource.kind
             and _group(controller.api_version) == resource.group
         ):
-            yield ObjectKey(item.metadata.namespace, controller.name)
+            namespace = item.metadata.namespace if resource.namespaced else ""
+            yield ObjectKey(namespace, controller.name)
 
     return wake_owner
 

@@ -48,8 +48,9 @@ async def _in_lines(console: Console, stage: app.Stage) -> int:
         picture = stage.picture()
         members = ", ".join(f"{m.metadata.name}={m.data['motto']!r}" for m in picture.members)
         took = stage.ports.clock.monotonic() - started
-        console.print(f"✔ {chapter.title} ({took:.1f} s; leader {picture.leader})", highlight=False)
-        console.print(f"    {members or 'nothing is left'}", highlight=False)
+        leader = picture.leader
+        console.print(f"✔ {chapter.title} ({took:.1f} s; leader {leader})", highlight=False)
+        console.print(f"    {members or 'nothing is left'}", highlight=False, soft_wrap=True)
     return len(chapters)
 
 

@@ -3,9 +3,11 @@
 These are the rules of structural schemas, of list types, of defaults and of CEL rules. They look at
 the finished schema, whatever made it, so they also guard the generator itself.
 
-One rule is stricter than the server's: a CEL rule in or on a list or map without an upper bound
-is refused outright. The server multiplies the cost of a rule by the largest size it can imagine,
-so such a rule works until somebody makes it a little longer, and then the whole kind is refused.
+Some are stricter than the server's, which takes bounds that mean nothing for their type, required
+fields that no object may have, and rules without a message. And a CEL rule in or on a list or map
+without an upper bound is refused outright: the server multiplies the cost of a rule by the largest
+size it can imagine, so such a rule works until somebody makes it a little longer, and then the
+whole kind is refused.
 """
 
 from __future__ import annotations
@@ -31,6 +33,8 @@ _BOUNDS: Final = {
     "imum": frozenset({"integer", "number", "int-or-string"}),
 }
 _OLD_SELF: Final = re.compile(r"\boldSelf\b")
+#: To the server the text of a number is endless, so putting it beside another text costs too much.
+_ENDLESS: Final = re.compile(r"\+\s*string\(|\bstring\(.*\)\s*\+")
 
 
 def problems(schema: Json) -> Iterator[Problem]:
@@ -194,8 +198,12 @@ def rules_are_worded(node: Node) -> Iterator[Problem]:
 
 
 def rules_are_affordable(node: Node) -> Iterator[Problem]:
-    """A rule runs a limited number of times over limited lists."""
-    if not node.schema.get("x-kubernetes-validations"):
+    """A rule runs a limited number of times, over limited lists and texts."""
+    rules = node.schema.get("x-kubernetes-validations", ())
+    for text in (rule.get(key, "") for rule in rules for key in ("rule", "messageExpression")):
+        if _ENDLESS.search(text):
+            yield node.says(f"must use '...%d'.format([...]) instead of + string(...) in {text!r}")
+    if not rules:
         return
     for path in (node.path if node.grows else "", node.unbounded):
         if path:

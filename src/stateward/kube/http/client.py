@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Self, TypeVar
 
 from stateward.core.chance import Chance
@@ -207,7 +206,9 @@ class HttpClient:
 
     async def _read(self, request: Request, until: float, *, idle: float | None = None) -> Answer:
         """Return a successful answer; try again as long as that may help."""
-        for attempt in count(1):
+        attempt = 0
+        while True:
+            attempt += 1
             left = until - self._clock.monotonic()
             try:
                 answer = await self._wire.exchange(request, Patience(left, idle))
@@ -217,7 +218,6 @@ class HttpClient:
                 if pause is None or self._clock.monotonic() + pause >= until:
                     raise
             await self._clock.sleep(pause)
-        raise AssertionError("unreachable")
 
     def _pause_after(self, error: PeerError, attempt: int) -> float | None:
         """Return how long to wait before trying again, or None when that would be of no use."""

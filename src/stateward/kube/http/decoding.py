@@ -280,5 +280,5 @@ def _parts(text: bytes) -> list[bytes]:
     return [part for part in parts if part]
 
 
-_TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[\[\]{},:]')
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{},:]')
 _OPENING, _CLOSING, _SEPARATING = (b"[", b"{"), (b"]", b"}"), (b",", b":")

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -31,6 +31,11 @@ from stateward.kube.http.access import (
 from stateward.kube.http.kubeconfig_files import Cluster, Exec, Found, User
 
 EXEC_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
+#: A path may follow, but neither a user with a password nor a query: those would be lost or shown.
+_ADDRESS = re.compile(
+    r"(?P<scheme>(?i:https?))://(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:(?P<port>\d{1,5}))?(/[^\s?#@]*)?",
+    re.ASCII,
+)
 #: The extension of a cluster entry that is meant for credential plugins.
 _EXEC_EXTENSION = "client.authentication.k8s.io/exec"
 
@@ -41,16 +46,12 @@ def server_of(cluster: Found[Cluster]) -> str:
     place = f"clusters[{cluster.name}].cluster.server in {cluster.file}"
     if not server:
         raise UsageError(f"{place} must be set", hint="write it as https://HOST:PORT")
-    try:
-        parts = urlsplit(server)
-        whole = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        whole = False
-    if not whole or parts.query or parts.fragment or parts.username or parts.password:
+    found = _ADDRESS.fullmatch(server)
+    if found is None or int(found["port"] or 0) > 65535:
         raise UsageError(
             f"{place} must be a plain http or https address", hint="write it as https://HOST:PORT"
         )
-    return server
+    return found["scheme"].lower() + server.removeprefix(found["scheme"])
 
 
 def proxy_of(cluster: Found[Cluster]) -> str:

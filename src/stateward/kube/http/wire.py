@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import aiohttp
-from multidict import CIMultiDict
 from yarl import URL
 
 from stateward import __version__
@@ -215,13 +214,15 @@ class _Seen:
     code: str = "Cancelled"
 
 
-def _headers(request: Request, login: tuple[tuple[str, str], ...]) -> CIMultiDict[str]:
-    headers = CIMultiDict(login)
-    headers["Accept"] = "application/json, */*"
-    headers["Accept-Encoding"] = "identity"  # inside a cluster, packing costs more than it saves
-    headers["User-Agent"] = USER_AGENT
+def _headers(request: Request, login: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+    headers = [
+        ("Accept", "application/json, */*"),
+        ("Accept-Encoding", "identity"),  # inside a cluster, packing costs more than it saves
+        ("User-Agent", USER_AGENT),
+        *login,
+    ]
     if request.content_type:
-        headers["Content-Type"] = request.content_type
+        headers.append(("Content-Type", request.content_type))
     return headers
 
 

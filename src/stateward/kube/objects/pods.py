@@ -6,21 +6,11 @@ from stateward.kube.codec import Part
 from stateward.kube.meta import Condition, Object
 
 
-class EnvVar(Part):
-    """An environment variable with a literal value."""
-
-    name: str = ""
-    value: str = ""
-
-
 class Container(Part):
     """A container as asked for."""
 
     name: str = ""
     image: str = ""
-    command: tuple[str, ...] = ()
-    args: tuple[str, ...] = ()
-    env: tuple[EnvVar, ...] = ()
 
 
 class ClaimSource(Part):

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from stateward.core.errors import UsageError
-from stateward.kube.http import kubeconfig_files, proxies
+from stateward.kube.http import kubeconfig_files
 from stateward.kube.http.access import (
     Anonymous,
     BearerToken,
@@ -231,13 +231,35 @@ def test_an_empty_file(home: Path) -> None:
 
 @pytest.mark.parametrize(
     "server",
-    ["10.0.0.1:6443", "ftp://x", "https://", "https://x:port", "https://x?y", "https://u:s3cret@x"],
+    [
+        "10.0.0.1:6443",
+        "ftp://x",
+        "https://",
+        "https://x:port",
+        "https://x:99999",
+        "https://x?y",
+        "https://x y",
+        "https://ä",
+        "https://u:s3cret@x",
+    ],
 )
 def test_a_server_that_is_no_address(home: Path, server: str) -> None:
     said = complaint(home, config({"server": server}))
 
     assert "clusters[c].cluster.server in" in said
     assert "s3cret" not in said
+
+
+@pytest.mark.parametrize(
+    ("server", "meant"),
+    [
+        ("https://10.0.0.1:6443/", "https://10.0.0.1:6443"),
+        ("HTTPS://api.example/k8s/clusters/c-1", "https://api.example/k8s/clusters/c-1"),
+        ("http://[::1]:8080", "http://[::1]:8080"),
+    ],
+)
+def test_a_server(home: Path, server: str, meant: str) -> None:
+    assert access(home, config({"server": server})).server == meant
 
 
 def test_no_server(home: Path) -> None:
@@ -302,50 +324,6 @@ def test_a_proxy_of_another_kind(home: Path, url: str) -> None:
 
     assert "clusters[c].cluster.proxy-url in" in said
     assert "s3cret" not in said
-
-
-@pytest.mark.parametrize(
-    ("server", "environment", "proxy"),
-    [
-        ("https://api", {}, ""),
-        ("https://api", {"HTTPS_PROXY": "http://p:1"}, "http://p:1"),
-        ("https://api", {"https_proxy": "p:1"}, "http://p:1"),
-        ("https://api", {"HTTP_PROXY": "http://p:1"}, ""),
-        ("http://api", {"http_proxy": "http://p:1"}, "http://p:1"),
-        ("https://localhost:6443", {"HTTPS_PROXY": "http://p:1"}, ""),
-        ("https://127.0.0.2:6443", {"HTTPS_PROXY": "http://p:1"}, ""),
-        ("https://[::1]:6443", {"HTTPS_PROXY": "http://p:1"}, ""),
-    ],
-)
-def test_a_proxy_of_the_environment(server: str, environment: dict[str, str], proxy: str) -> None:
-    assert proxies.from_environment(server, environment) == proxy
-
-
-@pytest.mark.parametrize(
-    ("server", "rules", "direct"),
-    [
-        ("https://10.96.0.1", "10.0.0.0/8", True),
-        ("https://10.96.0.1", "x,10.96.0.1", True),
-        ("https://10.96.0.1", "11.0.0.0/8, nonsense/9,10.96.0.10", False),
-        ("https://10.96.0.1:6443", "10.96.0.1:6443", True),
-        ("https://10.96.0.1:6443", "10.96.0.1:443", False),
-        ("https://[fd00::1]:6443", "fd00::/8", True),
-        ("https://[fd00::1]:6443", "fd00::1", True),
-        ("https://[fd00::1]:6443", "[fd00::1]:6443", True),
-        ("https://api.corp.example", "corp.example", True),
-        ("https://api.corp.example", ".corp.example", True),
-        ("https://api.corp.example", "*.Corp.example", True),
-        ("https://corp.example", ".corp.example", False),
-        ("https://corp.example", "corp.example:443", True),
-        ("https://notcorp.example", "corp.example", False),
-        ("https://api", "*", True),
-        ("https://api", "", False),
-    ],
-)
-def test_what_is_kept_off_the_proxy(server: str, rules: str, direct: bool) -> None:
-    environment = {"HTTPS_PROXY": "http://p:1", "NO_PROXY": rules}
-
-    assert (proxies.from_environment(server, environment) == "") is direct
 
 
 def test_a_proxy_of_the_environment_of_another_kind(home: Path) -> None:
@@ -481,57 +459,7 @@ def test_nothing_secret_is_shown(home: Path) -> None:
     assert merged.users["u"].entry.__rich_repr__() == []
 
 
-# ---------------------------------------------------------------------------- inside a cluster
+def test_a_kubeconfig_wins_over_a_service_account(home: Path) -> None:
+    pod = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"}
 
-POD = {"KUBERNETES_SERVICE_HOST": "10.96.0.1", "KUBERNETES_SERVICE_PORT": "443"}
-
-
-@pytest.fixture
-def account(tmp_path: Path) -> Path:
-    for name in ("token", "ca.crt"):
-        write(tmp_path / name, name)
-    return tmp_path
-
-
-def test_in_a_pod(account: Path) -> None:
-    write(account / "namespace", "shop\n")
-    environment = {**POD, "HTTPS_PROXY": "http://p:1"}
-
-    found = find_access(environment, service_account=account)
-
-    assert (found.server, found.namespace) == ("https://10.96.0.1:443", "shop")
-    assert found.tls.authority == PemFile(account / "ca.crt")
-    assert found.credentials == TokenFile(account / "token")
-    assert found.proxy == "http://p:1"
-    assert found.origin == "in-cluster"
-
-
-def test_in_a_pod_of_an_ipv6_cluster(account: Path) -> None:
-    environment = {**POD, "KUBERNETES_SERVICE_HOST": "fd00::1"}
-
-    found = find_access(environment, service_account=account)
-
-    assert (found.server, found.namespace) == ("https://[fd00::1]:443", "default")
-
-
-def test_a_kubeconfig_wins_over_the_pod(home: Path, account: Path) -> None:
-    assert access(home, config(), **POD).server == SERVER
-
-
-@pytest.mark.parametrize("missing", ["token", "ca.crt"])
-def test_a_pod_without_a_service_account(account: Path, missing: str) -> None:
-    (account / missing).unlink()
-
-    with pytest.raises(UsageError, match="must exist"):
-        find_access(POD, service_account=account)
-
-
-@pytest.mark.parametrize("port", ["", "x", "99999"])
-def test_a_pod_that_is_told_nonsense(account: Path, port: str) -> None:
-    with pytest.raises(UsageError, match="KUBERNETES_SERVICE_PORT must name"):
-        find_access({**POD, "KUBERNETES_SERVICE_PORT": port}, service_account=account)
-
-
-def test_a_context_needs_a_kubeconfig(account: Path) -> None:
-    with pytest.raises(UsageError, match="no kubeconfig"):
-        find_access(POD, context="dev", service_account=account)
+    assert access(home, config(), **pod).server == SERVER

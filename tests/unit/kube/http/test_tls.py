@@ -36,12 +36,13 @@ class Files:
 
     @property
     def material(self) -> TlsMaterial:
-        return TlsMaterial(*(PemFile(p) for p in (self.authority, self.certificate, self.key)))
+        return TlsMaterial(PemFile(self.authority), PemFile(self.certificate), PemFile(self.key))
 
     @property
     def inline(self) -> TlsMaterial:
         paths = (self.authority, self.certificate, self.key)
-        return TlsMaterial(*(PemText(p.read_bytes()) for p in paths))
+        authority, certificate, key = (PemText(path.read_bytes()) for path in paths)
+        return TlsMaterial(authority, certificate, key)
 
 
 @pytest.fixture

@@ -1,0 +1,161 @@
+"""Who can be asked whether a truth of the client port holds.
+
+A backend is one function: it is given a truth, makes a :class:`Kube` and runs the truth over it, on whatever loop
+it needs. To add one, write that function and name it in ``BACKENDS``; no truth has to know.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+import pytest
+
+from contract.widgets import DEFINITION, SCHEMA, WIDGETS
+from stateward.core.chance import Chance
+from stateward.core.clock import SystemClock
+from stateward.core.ports import Ports
+from stateward.kube.client import Client, Propagation, Selection
+from stateward.kube.errors import AlreadyExists, NotFound
+from stateward.kube.http.access import ClusterAccess
+from stateward.kube.http.client import HttpClient
+from stateward.kube.http.kubeconfig import from_kubeconfig
+from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import BUILT_IN, CUSTOM_RESOURCES, NAMESPACES, Registry, Resource
+from stateward.kube.structure import structure_of_schema
+from stateward.local.api import Api
+from stateward.local.client import MemoryClient
+from stateward.local.collector import Collector
+from stateward.local.kinds import Kinds, custom
+from stateward.sim import loop as sim_loop
+
+#: Names the kubeconfig of a cluster that may be used for this (kube-apiserver and kube-controller-manager are
+#: enough); the truths write into namespaces of their own and leave the definition of one kind behind.
+KUBECONFIG: Final = "STATEWARD_CONTRACT_KUBECONFIG"
+
+#: Seconds for one truth on a real clock, and for a controller of a real cluster to do its work.
+PATIENCE: Final = 60.0
+
+Holds: TypeAlias = Callable[[], Awaitable[bool]]
+
+
+@dataclass(frozen=True, slots=True)
+class Kube:
+    """What a truth is about."""
+
+    client: Client
+    #: The same cluster, seen by somebody else: another field manager.
+    rival: Client
+    #: Two namespaces with nothing in them. The second one's name begins with the first one's.
+    namespace: str
+    elsewhere: str
+    #: Let the cluster's own controllers work until something holds.
+    until: Callable[[Holds], Awaitable[None]]
+    #: Return a revision of a resource from which the server can no longer tell what happened.
+    forgotten: Callable[[Resource[Any]], Awaitable[str]]
+
+
+Truth: TypeAlias = Callable[[Kube], Awaitable[None]]
+Backend: TypeAlias = Callable[[Truth], None]
+
+
+# ------------------------------------------------------------------ the embedded store, without a wire
+def memory(truth: Truth) -> None:
+    """Ask the embedded Kubernetes, by function call and in virtual time."""
+    sim_loop.run(_in_memory(truth))
+
+
+async def _in_memory(truth: Truth) -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, sim_loop.SimLoop)
+    widgets = custom(WIDGETS, structure_of_schema(SCHEMA))
+    api = Api(Ports(sim_loop.SimClock(loop), Chance(1)), kinds=Kinds(widgets))
+    collector = Collector(api, Registry((*BUILT_IN, WIDGETS)))
+
+    async def until(holds: Holds) -> None:
+        while not await holds():
+            assert collector.step(), "nobody will do anything about it any more"
+
+    async def forgotten(resource: Resource[Any]) -> str:
+        revision = api.store.revision
+        doomed = {"metadata": {"namespace": "shop", "name": "soon-forgotten"}}
+        made = await client.create(resource, doomed)
+        await client.delete(resource, made.metadata.key, uid=made.metadata.uid)
+        api.store.compact()
+        return str(revision)
+
+    client = MemoryClient(api, field_manager="stateward")
+    rival = MemoryClient(api, field_manager="rival")
+    await truth(Kube(client, rival, "shop", "shop-b", until, forgotten))
+
+
+# ------------------------------------------------------------------ somebody else's kube-apiserver
+def real(truth: Truth) -> None:
+    """Ask a real cluster."""
+    path = os.environ.get(KUBECONFIG)
+    if not path:
+        pytest.skip(f"set {KUBECONFIG} to the kubeconfig of a cluster to ask a real kube-apiserver")
+    access = from_kubeconfig([Path(path)], os.environ)
+    asyncio.run(asyncio.wait_for(over_http(access, truth), PATIENCE))
+
+
+async def over_http(access: ClusterAccess, truth: Truth) -> None:
+    """Run a truth over the wire, in two fresh namespaces."""
+    chance = Chance.from_system()
+    async with AsyncExitStack() as stack:
+        client, rival = [
+            await stack.enter_async_context(
+                HttpClient(access, SystemClock(), chance.stream(name), field_manager=name)
+            )
+            for name in ("stateward", "rival")
+        ]
+        await _serve_widgets(client)
+        namespace = f"contract-{chance.suffix(8)}"
+        for name in (namespace, f"{namespace}-b"):
+            made = await client.create(NAMESPACES, {"metadata": {"name": name}})
+            stack.push_async_callback(
+                client.delete,
+                NAMESPACES,
+                made.metadata.key,
+                uid=made.metadata.uid,
+                propagation=Propagation.BACKGROUND,
+            )
+        await truth(Kube(client, rival, namespace, f"{namespace}-b", _until, _long_gone))
+
+
+async def _serve_widgets(client: Client) -> None:
+    try:
+        await client.get(CUSTOM_RESOURCES, ObjectKey("", WIDGETS.name))
+    except NotFound:
+        try:
+            await client.create(CUSTOM_RESOURCES, DEFINITION)
+        except AlreadyExists:
+            pass
+
+    async def served() -> bool:
+        try:
+            await client.list(WIDGETS, Selection("default"))
+        except NotFound:
+            return False
+        return True
+
+    await _until(served)
+
+
+async def _until(holds: Holds) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while not await holds():
+            await asyncio.sleep(0.05)
+
+
+async def _long_gone(resource: Resource[Any]) -> str:
+    """Return the first revision of all: a server remembers its custom kinds since they were defined."""
+    return "1"
+
+
+BACKENDS: Final[dict[str, Backend]] = {"memory": memory, "real": real}

@@ -1,0 +1,28 @@
+"""A coroutine test that asks for ``kube`` is a truth: it is run over every backend."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from contract.backends import BACKENDS, Kube
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "kube" in metafunc.fixturenames:
+        metafunc.parametrize("kube", BACKENDS.values(), ids=BACKENDS)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    wanted = inspect.signature(pyfuncitem.obj).parameters
+    if "kube" not in wanted:
+        return None
+    arguments = {name: pyfuncitem.funcargs[name] for name in wanted if name != "kube"}
+
+    async def truth(kube: Kube) -> None:
+        await pyfuncitem.obj(kube=kube, **arguments)
+
+    pyfuncitem.funcargs["kube"](truth)
+    return True

@@ -1,0 +1,1 @@
+"""Scripts for contributors; nothing here is part of the product."""
