@@ -38,10 +38,12 @@ def drawn(items: list[Json]) -> str:
         ("a=red b", "a b=blue", "a=red b=blue"),
         ("a b c", "c a", "b c a"),
         ("a b", "b a", "b a"),
-        ("a b c", "b x", "a b x c"),
+        ("a b c", "b x", "a b c x"),
         ("a b", "x a", "x a b"),
         ("a", "x y", "a x y"),
         ("a b c d", "d x a", "b c d x a"),
+        ("a b c d", "c x b", "a c d x b"),
+        ("a b c", "x b y", "a x b c y"),
     ],
 )
 async def test_items_merge_and_the_applier_decides_their_order(

@@ -9,8 +9,14 @@ import pytest
 from contract.backends import Kube
 from contract.widgets import WIDGETS
 from contract.words import KINDS, config_map, key, names, pod, stateful_set, whole, widget
-from stateward.kube.errors import ApiError, BadRequest, Invalid, NotFound, ServerFailed
-from stateward.kube.errors import AlreadyExists
+from stateward.kube.errors import (
+    AlreadyExists,
+    ApiError,
+    BadRequest,
+    Invalid,
+    NotFound,
+    ServerFailed,
+)
 from stateward.kube.meta import is_newer
 from stateward.kube.resources import CONFIG_MAPS, PODS, STATEFUL_SETS
 

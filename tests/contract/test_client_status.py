@@ -15,7 +15,6 @@ from stateward.kube.errors import Conflict, Invalid, NotFound
 from stateward.kube.meta import is_newer
 from stateward.kube.resources import CONFIG_MAPS, STATEFUL_SETS
 
-
 #: A resource, an object of it, and a spec that differs from the object's.
 BOTH = pytest.mark.parametrize(
     ("resource", "body", "spec"),

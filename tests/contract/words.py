@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from contract.backends import PATIENCE, Kube
+from contract.widgets import WIDGETS
 from stateward.kube.client import Change, Selection, WatchEvent
 from stateward.kube.codec import Json
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta
@@ -23,7 +24,6 @@ from stateward.kube.resources import (
     STATEFUL_SETS,
     Resource,
 )
-from contract.widgets import WIDGETS
 
 
 # ------------------------------------------------------------------ objects

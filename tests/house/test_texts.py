@@ -63,7 +63,7 @@ def every_error() -> list[type[StatewardError]]:
 
 
 def test_every_reason_is_documented():
-    documented = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/reasons.md").read_text(), re.M))
+    documented = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/reasons.md").read_text(), re.MULTILINE))
     reasons = {kind.reason for kind in every_error() if kind.__module__.startswith("stateward")}
 
     assert reasons - documented == set()

@@ -16,9 +16,9 @@ from stateward.runtime.controller import Controller, Source
 from stateward.runtime.election import Elector, Terms
 from stateward.runtime.fencing import Fencing
 from stateward.runtime.informer import Informer
-from stateward.runtime.telling.metrics import Metrics
 from stateward.runtime.queue import WorkQueue
 from stateward.runtime.supervisor import Parts, Supervisor
+from stateward.runtime.telling.metrics import Metrics
 from stateward.runtime.tracking import Tracking
 
 LEASE = ObjectKey("stateward", "example-operator")

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from stateward.core import clock
+from stateward.core import moments
 from stateward.kube.meta import Condition
 
 
@@ -40,4 +40,4 @@ def is_true(conditions: Iterable[Condition], type_: str) -> bool:
 
 def _timed(condition: Condition, past: Condition | None, now: float) -> Condition:
     since = past.last_transition_time if past and past.status == condition.status else ""
-    return msgspec.structs.replace(condition, last_transition_time=since or clock.to_rfc3339(now))
+    return msgspec.structs.replace(condition, last_transition_time=since or moments.to_rfc3339(now))

@@ -6,9 +6,11 @@ of a few lines that does not have to repeat the eight verbs of the port.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
+
+import msgspec
 
 from stateward.kube.client import (
     EVERYTHING,
@@ -181,5 +183,6 @@ class InterceptedClient:
 
 def key_of(body: Body) -> ObjectKey:
     """Return where a body says that it belongs; the name is empty while it is to be generated."""
-    metadata: Json = (body if isinstance(body, dict) else plain(body)).get("metadata") or {}
+    found = body.get("metadata") if isinstance(body, Mapping) else getattr(body, "metadata", None)
+    metadata: Json = plain(found) if isinstance(found, msgspec.Struct) else found or {}
     return ObjectKey(metadata.get("namespace", ""), metadata.get("name", ""))

@@ -33,8 +33,7 @@ def read(text: str, source: str) -> list[Manifest]:
     loader = yaml.CSafeLoader(text)
     found: list[Manifest] = []
     try:
-        while loader.check_node():
-            node = loader.get_node()
+        while (node := loader.get_node() if loader.check_node() else None) is not None:
             body = loader.construct_document(node)
             if body is None:
                 continue  # nothing between two separators

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from stateward.core.clock import to_rfc3339
+from stateward.core.moments import to_rfc3339
 from stateward.kube.client import Propagation
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict

@@ -1,4 +1,7 @@
-"""What the server knows about a kind beyond its name: how it is created, counted, deleted and merged."""
+"""What the server knows about a kind beyond its name: how it is created, counted, selected, deleted and merged.
+
+The tables say what kube-apiserver's strategies of the built-in kinds do; what they do not name is the rule.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from stateward.core import naming
 from stateward.kube.codec import Json
 from stateward.kube.resources import Resource
-from stateward.kube.structure import Structure, structure_of_kind
+from stateward.kube.structure import Structure, structure_of_kind, structure_of_schema
+
+#: The metadata of any object merges as Kubernetes says; all else merges freely, where no schema is known.
+FREE_OBJECT = structure_of_schema(
+    {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+)
+
+#: What lists of every kind can be selected by.
+_SELECTABLE = frozenset({"metadata.name", "metadata.namespace"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,27 +28,52 @@ class Kind:
     """The habits of one kind of object."""
 
     resource: Resource[Any]
+    #: Whether Kubernetes itself defines it: then it is a little stricter with finalizers, and a little laxer
+    #: with what may be written at the status endpoint.
+    built_in: bool = False
     #: Whether ``metadata.generation`` counts the changes of what is asked for.
     counts_generation: bool = True
+    #: Whether a change of annotations is one of those.
+    counts_annotations: bool = False
     #: Whether an update without a resourceVersion is taken.
     unconditional_update: bool = False
+    #: Whether an update of what is not there creates it.
+    created_by_update: bool = False
     #: What a new object's status is, whatever its creator wrote; None keeps what was written.
     first_status: Json | None = field(default_factory=dict)
     #: Whether deletion waits for a node to end the thing first.
     graceful: bool = False
-    #: How its fields merge; None when nothing is known, so that lists are replaced whole.
-    structure: Callable[[], Structure | None] = lambda: None
+    #: The fields by which a list can be selected.
+    selectable: frozenset[str] = _SELECTABLE
+    #: Metadata that the status endpoint does not change; None: all of it.
+    kept_by_status: frozenset[str] | None = None
+    #: What is wrong with a name, or None.
+    name_problem: Callable[[str], str | None] = naming.dns_subdomain_problem
+    #: How its fields merge.
+    structure: Callable[[], Structure] = lambda: FREE_OBJECT
 
 
-#: Built-in kinds that differ from the defaults above (a resource that counts, in conditional updates).
-_UNCOUNTED = {"nodes", "namespaces", "configmaps", "secrets", "services", "events"} | {
-    "persistentvolumeclaims",
-    "leases.coordination.k8s.io",
+_COUNTED = {
+    *("pods", "podtemplates", "replicationcontrollers", "customresourcedefinitions.apiextensions.k8s.io"),
+    *(f"{name}.apps" for name in ("daemonsets", "deployments", "replicasets", "statefulsets")),
+    *("jobs.batch", "cronjobs.batch", "poddisruptionbudgets.policy"),
+    *("endpointslices.discovery.k8s.io", "priorityclasses.scheduling.k8s.io"),
+    *(f"{name}.networking.k8s.io" for name in ("ingresses", "ingressclasses", "networkpolicies")),
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+    "validatingwebhookconfigurations.admissionregistration.k8s.io",
 }
 _CONDITIONAL = {
-    "leases.coordination.k8s.io",
-    "poddisruptionbudgets.policy",
+    *("leases.coordination.k8s.io", "poddisruptionbudgets.policy", "runtimeclasses.node.k8s.io"),
     "customresourcedefinitions.apiextensions.k8s.io",
+    "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+    "validatingwebhookconfigurations.admissionregistration.k8s.io",
+    *(f"{name}.storage.k8s.io" for name in ("csidrivers", "csinodes", "volumeattachments")),
+}
+_CREATED_BY_UPDATE = {
+    *("services", "endpoints", "events", "limitranges", "leases.coordination.k8s.io"),
+    *(f"{name}.rbac.authorization.k8s.io" for name in ("roles", "rolebindings")),
+    *(f"{name}.rbac.authorization.k8s.io" for name in ("clusterroles", "clusterrolebindings")),
+    "runtimeclasses.node.k8s.io",
 }
 _FIRST_STATUS: dict[str, Json | None] = {
     "pods": {"phase": "Pending"},
@@ -44,23 +81,54 @@ _FIRST_STATUS: dict[str, Json | None] = {
     "namespaces": {"phase": "Active"},
     "nodes": None,
 }
+_SELECTED_BY = {
+    "pods": {
+        *("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName"),
+        *("spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"),
+    },
+    "events": {
+        *(f"involvedObject.{name}" for name in ("kind", "namespace", "name", "uid", "apiVersion")),
+        *("involvedObject.resourceVersion", "involvedObject.fieldPath"),
+        *("reason", "reportingComponent", "type"),
+    },
+    "secrets": {"type"},
+    "services": {"spec.clusterIP", "spec.type"},
+    "nodes": {"spec.unschedulable"},
+    "namespaces": {"status.phase"},
+    "jobs.batch": {"status.successful"},
+    "replicasets.apps": {"status.replicas"},
+}
+_KEPT_BY_STATUS = {"deployments.apps": {"labels"}, "pods": {"ownerReferences"}}
+_NAMED_BY_A_LABEL = {"services", "namespaces"}
 
 
 def built_in(resource: Resource[Any]) -> Kind:
     """Return the habits of a kind that Kubernetes itself defines."""
+    name = resource.name
+    label = naming.dns_label_problem
     return Kind(
         resource,
-        counts_generation=resource.name not in _UNCOUNTED,
-        unconditional_update=resource.name not in _CONDITIONAL,
-        first_status=_FIRST_STATUS.get(resource.name, {}),
-        graceful=resource.name == "pods",
-        structure=lambda: structure_of_kind(resource.group, resource.version, resource.kind),
+        built_in=True,
+        counts_generation=name in _COUNTED,
+        counts_annotations=name == "deployments.apps",
+        unconditional_update=name not in _CONDITIONAL,
+        created_by_update=name in _CREATED_BY_UPDATE,
+        first_status=_FIRST_STATUS.get(name, {}),
+        graceful=name == "pods",
+        selectable=_SELECTABLE | _SELECTED_BY.get(name, set()),
+        kept_by_status=frozenset(_KEPT_BY_STATUS.get(name, ())),
+        name_problem=label if name in _NAMED_BY_A_LABEL else naming.dns_subdomain_problem,
+        structure=lambda: _built_in_structure(resource),
     )
 
 
 def custom(resource: Resource[Any], structure: Structure | None = None) -> Kind:
     """Return the habits of a kind that somebody added."""
-    return Kind(resource, structure=lambda: structure)
+    return Kind(resource, structure=lambda: structure or FREE_OBJECT)
+
+
+def _built_in_structure(resource: Resource[Any]) -> Structure:
+    return structure_of_kind(resource.group, resource.version, resource.kind) or FREE_OBJECT
 
 
 class Kinds:

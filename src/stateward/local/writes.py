@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stateward.core.chance import Chance
-from stateward.core.clock import to_rfc3339
+from stateward.core.moments import to_rfc3339
 from stateward.kube.client import Apply, JsonPatch, MergePatch, Patch
 from stateward.kube.codec import Json
 from stateward.kube.errors import (

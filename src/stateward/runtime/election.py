@@ -20,8 +20,9 @@ from typing import Protocol, TypeVar
 
 import structlog
 
-from stateward.core.clock import Clock, to_rfc3339_micro
+from stateward.core.clock import Clock
 from stateward.core.errors import NotLeader, PeerError
+from stateward.core.moments import to_rfc3339_micro
 from stateward.core.ports import Ports
 from stateward.kube.client import MergePatch, Patch
 from stateward.kube.codec import Body, Json

@@ -9,13 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from contextvars import Context
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from stateward.core.chance import Chance
-from stateward.core.errors import OutcomeUnknown, PeerError, PeerUnreachable
+from stateward.core.errors import HouseError, OutcomeUnknown, PeerError, PeerUnreachable
 from stateward.kube.client import WatchEvent
 from stateward.kube.errors import Conflict, Gone, ServerFailed, TooManyRequests, Unavailable
 from stateward.kube.interception import Call
@@ -97,10 +96,8 @@ class Network:
             self._trace.note(f"{self._process.name}: {call}: {fault.value}")
         for listener in self._weather.listeners:
             listener(self._process.name, call)
-        answer: asyncio.Future[R] = self._loop.create_future()
-        # The journey belongs to nobody: it goes on if the sender dies.
-        self._loop.create_task(self._carry(call, perform, fault, answer), context=Context())
-        return await answer
+        journey = _Journey(self._loop, self._process, self._chance, call, fault)
+        return await journey.make(perform)
 
     async def around_watch(
         self, call: Call, events: AsyncGenerator[WatchEvent[T], None]
@@ -123,47 +120,78 @@ class Network:
         mix = self._weather.mix
         return self._chance.choice(mix.faults) if self._chance.happens(mix.call) else Fault.NONE
 
-    async def _carry(
-        self,
-        call: Call,
-        perform: Callable[[], Awaitable[R]],
-        fault: Fault,
-        answer: asyncio.Future[R],
+
+class _Journey:
+    """One call under way. It belongs to nobody: it goes on if the sender dies or sleeps."""
+
+    def __init__(
+        self, loop: SimLoop, process: SimProcess, chance: Chance, call: Call, fault: Fault
     ) -> None:
-        slow = fault is Fault.SLOW
-        await asyncio.sleep(self._chance.between(1, 4) if slow else self._chance.between(0, 0.02))
-        if refusal := _refusal(fault, call):
-            await self._answer(
-                answer, refusal, delay=_TIMEOUT if fault is Fault.LOST_REQUEST else 0
-            )
-            return
-        if fault is Fault.CRASH_BEFORE:
-            self._process.crash()
-        elif fault is Fault.ZOMBIE:
+        self._loop = loop
+        self._process = process
+        self._chance = chance
+        self._call = call
+        self._fault = fault
+        self._answer: asyncio.Future[Any] = loop.create_future()
+
+    async def make(self, perform: Callable[[], Awaitable[R]]) -> R:
+        """Set out, and wait for the answer as long as the sender lives."""
+        self._loop.call_outside(self._way(slow=(1, 4)), lambda: self._arrive(perform))
+        result: R = await self._answer
+        return result
+
+    def _arrive(self, perform: Callable[[], Awaitable[Any]]) -> None:
+        if refusal := _refusal(self._fault, self._call):
+            delay = _TIMEOUT if self._fault is Fault.LOST_REQUEST else 0.0
+            self._send_back(refusal, delay)
+        elif self._fault is Fault.ZOMBIE:
             pause = self._chance.choice(_PAUSES)
             self._process.pause(pause)
-            await asyncio.sleep(pause * self._chance.fraction())
+            self._loop.call_outside(
+                pause * self._chance.fraction(), lambda: self._carry_out(perform)
+            )
+        else:
+            if self._fault is Fault.CRASH_BEFORE:
+                self._process.crash()
+            self._carry_out(perform)
+
+    def _carry_out(self, perform: Callable[[], Awaitable[Any]]) -> None:
         try:
-            result: R | PeerError = await perform()
+            result: Any = _at_once(perform())
         except PeerError as error:
             result = error
-        if fault is Fault.CRASH_AFTER:
+        if self._fault is Fault.CRASH_AFTER:
             self._process.crash()
-        elif fault is Fault.LOST_ANSWER:
-            await self._answer(answer, _unknown(call), delay=_TIMEOUT)
-            return
-        await self._answer(answer, result, delay=self._chance.between(0, 4 if slow else 0.02))
+        if self._fault is Fault.LOST_ANSWER:
+            self._send_back(_unknown(self._call), _TIMEOUT)
+        else:
+            self._send_back(result, self._way(slow=(0, 4)))
 
-    async def _answer(
-        self, answer: asyncio.Future[R], result: R | PeerError, *, delay: float
-    ) -> None:
-        await asyncio.sleep(delay)
-        if answer.done():  # the caller gave up
+    def _send_back(self, result: Any, delay: float) -> None:
+        self._loop.call_outside(delay, lambda: self._deliver(result))
+
+    def _deliver(self, result: Any) -> None:
+        if self._answer.done():  # the caller gave up
             return
         if isinstance(result, PeerError):
-            answer.set_exception(result)
+            self._answer.set_exception(result)
         else:
-            answer.set_result(result)
+            self._answer.set_result(result)
+
+    def _way(self, slow: tuple[float, float]) -> float:
+        return self._chance.between(*(slow if self._fault is Fault.SLOW else (0, 0.02)))
+
+
+def _at_once(work: Awaitable[R]) -> R:
+    """Carry out a call of the embedded server, which never waits for anything but its turn."""
+    steps = work.__await__()
+    try:
+        while next(steps) is None:  # it offers its turn to others; here it has it
+            pass
+    except StopIteration as ended:
+        result: R = ended.value
+        return result
+    raise HouseError("a call of the embedded server must not wait")
 
 
 def _refusal(fault: Fault, call: Call) -> PeerError | None:

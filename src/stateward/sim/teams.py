@@ -42,6 +42,9 @@ PATIENCE = 240.0
 _MEMORY = 120.0
 
 
+#: Seconds of silence that a settled team must keep: longer than two looks of the controller.
+_SILENCE = 150.0
+
 #: How old the reading of the intent may be when a deletion is sent.
 _FRESH = 10.0
 
@@ -127,9 +130,9 @@ async def life_of_a_team(world: World) -> None:
     world.weather.mix = STORMY
     await world.client.create(TEAMS, team(size=3, motto="hold fast"))
     for edit in _edits(world):
-        await asyncio.sleep(world.chance.between(5, 40))
+        await asyncio.sleep(world.chance.between(3, 25))
         await edit()
-    await asyncio.sleep(world.chance.between(5, 40))
+    await asyncio.sleep(world.chance.between(3, 25))
     world.weather.mix = CALM
     if _is_leaving(world):
         await world.until("the name is free", lambda: not _exists(world), within=PATIENCE)
@@ -228,7 +231,7 @@ async def _demand_silence(world: World) -> None:
     end = world.api.store.listen(
         lambda e: None if e.resource == LEASES.name else writes.append(f"{e.resource} {e.now.key}")
     )
-    await asyncio.sleep(200)
+    await asyncio.sleep(_SILENCE)
     end()
     if writes:
         raise BadAct(f"a settled team was written to: {', '.join(writes)}")

@@ -141,7 +141,7 @@ class World:
         collector = Collector(self.api, self._registry)
         chance = self.chance.stream("garbage")
         while True:
-            await asyncio.sleep(chance.between(0.1, 3))
+            await asyncio.sleep(chance.between(0.2, 5))
             collector.step()
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stateward.core.clock import to_rfc3339
+from stateward.core.moments import to_rfc3339
 from stateward.kube import conditions
 from stateward.kube.meta import Condition
 

@@ -13,8 +13,9 @@ from contextlib import suppress
 
 import msgspec
 
-from stateward.core.clock import Clock, from_rfc3339
+from stateward.core.clock import Clock
 from stateward.core.errors import PeerUnreachable, UsageError
+from stateward.core.moments import from_rfc3339
 from stateward.kube.codec import Part
 from stateward.kube.http.access import ExecPlugin
 from stateward.kube.http.credentials import ClientCertificate, Identity, bearer

@@ -23,13 +23,13 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from stateward.core.clock import to_rfc3339_micro
 from stateward.core.errors import PeerConfused, UsageError
+from stateward.core.moments import to_rfc3339_micro
 from stateward.core.outcome import Blocked, Done, wake_after
 from stateward.kube import codec
 from stateward.kube.meta import ObjectKey
-from stateward.runtime.telling import logs
 from stateward.runtime.pipeline import Failure, Report, Said
+from stateward.runtime.telling import logs
 
 #: Longer messages are cut, larger facts are left out: an entry is a line, not a dump.
 MAX_MESSAGE = 1024

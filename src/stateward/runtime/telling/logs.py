@@ -20,8 +20,9 @@ from typing import Any, TextIO, cast
 import structlog
 from structlog.typing import EventDict, FilteringBoundLogger, Processor
 
-from stateward.core.clock import Clock, to_rfc3339_micro
+from stateward.core.clock import Clock
 from stateward.core.errors import UsageError
+from stateward.core.moments import to_rfc3339_micro
 from stateward.kube.meta import ObjectKey
 
 #: What is shown in place of a secret.

@@ -19,8 +19,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Generic, Protocol, Self, TypeVar
 
-from stateward.core.clock import Clock, to_rfc3339
+from stateward.core.clock import Clock
 from stateward.core.errors import StatewardError
+from stateward.core.moments import to_rfc3339
 from stateward.kube.client import MergePatch, Patch
 from stateward.kube.codec import Body, Json
 from stateward.kube.errors import AlreadyExists, NotFound

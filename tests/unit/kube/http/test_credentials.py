@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from fakes.hand_clock import START, HandClock
-from stateward.core.clock import to_rfc3339
 from stateward.core.errors import UsageError
+from stateward.core.moments import to_rfc3339
 from stateward.kube.http.access import (
     Anonymous,
     BearerToken,

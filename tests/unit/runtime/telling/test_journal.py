@@ -13,8 +13,8 @@ from fakes.hand_clock import START
 from stateward.core.errors import PeerUnreachable, UsageError
 from stateward.core.outcome import DONE, Blocked, Retry, Stop, Wait
 from stateward.kube.meta import ObjectKey
-from stateward.runtime.telling.journal import Entry, Journal, Subject, entry_of
 from stateward.runtime.pipeline import Failure, Report, Said
+from stateward.runtime.telling.journal import Entry, Journal, Subject, entry_of
 
 
 def entry(name: str = "orders", word: str = "a", *, at: float = 0, **more: Any) -> Entry:

@@ -8,8 +8,8 @@ from prometheus_client import REGISTRY
 from fakes.hand_clock import HandClock
 from stateward.core.errors import HouseError, PeerUnreachable
 from stateward.core.outcome import DONE, Blocked, Retry, Wait
-from stateward.runtime.telling.metrics import COUNTERS, GAUGES, HISTOGRAMS, Metrics
 from stateward.runtime.pipeline import Failure, Report, Said
+from stateward.runtime.telling.metrics import COUNTERS, GAUGES, HISTOGRAMS, Metrics
 
 
 def told(metrics: Metrics) -> dict[str, float]:
