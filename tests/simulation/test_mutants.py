@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from stateward.core.errors import HouseError
-from stateward.example import controller, decide
+from stateward.example import decide, moves
 from stateward.runtime import controller as runtime_controller
 from stateward.runtime import election, informer, tracking
 from stateward.sim import teams
@@ -26,10 +26,10 @@ def trust_the_cache_before_deleting(patch: pytest.MonkeyPatch) -> None:
     async def remove(self, view, move):
         name = f"{view.team.metadata.name}-{move.member.ordinal}"
         where = view.team.metadata.key._replace(name=name)
-        await self._client.delete(controller.CONFIG_MAPS, where, uid=move.member.uid)
-        return controller.Wait("Removing", "removing")
+        await self._client.delete(moves.CONFIG_MAPS, where, uid=move.member.uid)
+        return moves.Wait("Removing", "removing")
 
-    patch.setattr(controller.TeamReconciler, "_remove", remove)
+    patch.setattr(moves.MakeNextMove, "_remove", remove)
 
 
 def never_list_again(patch: pytest.MonkeyPatch) -> None:

@@ -1,126 +1,66 @@
-"""See, judge, do, tell: the reconciler of teams and how it is wired."""
+"""See, judge, do, tell: the reconciler of teams."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import assert_never
 
 from stateward.core.clock import Clock
-from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
-from stateward.example import build, decide
-from stateward.example.api import FINALIZER, TEAMS, Team
+from stateward.core.outcome import DONE, Outcome
+from stateward.example import decide
+from stateward.example.api import TEAMS, Team
+from stateward.example.moves import MakeNextMove
 from stateward.example.status import status_of
 from stateward.example.view import View, view_of
-from stateward.kube.client import Apply, Client, MergePatch
+from stateward.kube.client import Client, MergePatch
 from stateward.kube.codec import plain
-from stateward.kube.errors import AlreadyExists, NotFound
+from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.configs import ConfigMap
 from stateward.kube.patch import merge_diff
-from stateward.kube.resources import CONFIG_MAPS
 from stateward.runtime.cache import Cache
-
-MANAGER = "stateward-example"
+from stateward.runtime.pipeline import run_steps
+from stateward.runtime.telling.journal import Subject
+from stateward.runtime.telling.recorder import ObjectReference
+from stateward.runtime.telling.teller import Teller
 
 
 class TeamReconciler:
     """Brings one team one move closer to what it asks for."""
 
     def __init__(
-        self, client: Client, teams: Cache[Team], members: Cache[ConfigMap], clock: Clock
+        self,
+        client: Client,
+        teams: Cache[Team],
+        members: Cache[ConfigMap],
+        teller: Teller,
+        clock: Clock,
     ) -> None:
         self._client = client
         self._teams = teams
         self._members = members
+        self._teller = teller
         self._clock = clock
+        self._steps = (MakeNextMove(client),)
 
     async def reconcile(self, key: ObjectKey) -> Outcome:
         """Make one move and tell about it."""
         team = self._teams.get(key)
         if team is None:
             return DONE
+        began = self._clock.monotonic()
         view = view_of(team, self._members.find("owner", team.metadata.uid))
-        move = decide.next_move(view)
-        outcome = await self._do(view, move)
-        if not isinstance(
-            move, decide.Hold | decide.LetGo
-        ):  # those write the team itself, which wakes us again
-            await self._tell(view, outcome)
-        return outcome
+        report = await run_steps(self._steps, view, self._clock)
+        subject = Subject("team", key, team.metadata.uid, team.metadata.generation)
+        about = ObjectReference.of(TEAMS, team.metadata)
+        await self._teller.tell(subject, about, report, began=began)
+        if report.failure is not None:
+            raise report.failure.error
+        if not isinstance(decide.next_move(view), decide.Hold | decide.LetGo):
+            # Those write the team itself, which wakes us again: its status is told then.
+            await self._write_status(view, report.outcome)
+        return report.outcome
 
-    async def _do(self, view: View, move: decide.Move) -> Outcome:
-        match move:
-            case decide.Rest():
-                return DONE
-            case decide.Hold():
-                await self._set_finalizers(view, (*view.team.metadata.finalizers, FINALIZER))
-                return Wait("Holding", "protecting the team before making members")
-            case decide.Add(ordinal=ordinal):
-                return await self._add(view, ordinal)
-            case decide.Teach(member=member):
-                body = build.member(view.team, member.ordinal)
-                body["metadata"]["uid"] = member.uid
-                where = ObjectKey(view.team.metadata.namespace, body["metadata"]["name"])
-                await self._client.patch(CONFIG_MAPS, where, Apply(body, MANAGER, force=True))
-                return Wait("Teaching", f"teaching the motto to member {member.ordinal}")
-            case decide.Remove():
-                return await self._remove(view, move)
-            case decide.AwaitGone(member=member):
-                return Wait("Leaving", f"waiting for member {member.ordinal} to leave")
-            case decide.LetGo():
-                rest = tuple(f for f in view.team.metadata.finalizers if f != FINALIZER)
-                await self._set_finalizers(view, rest)
-                return DONE
-            case _:
-                assert_never(move)
-
-    async def _add(self, view: View, ordinal: int) -> Outcome:
-        """Create a member, unless somebody else's object has its name."""
-        try:
-            await self._client.create(CONFIG_MAPS, build.member(view.team, ordinal))
-        except AlreadyExists:
-            name = build.member_name(view.team, ordinal)
-            found = await self._client.get(
-                CONFIG_MAPS, ObjectKey(view.team.metadata.namespace, name)
-            )
-            owner = found.metadata.controller
-            if owner is None or owner.uid != view.team.metadata.uid:
-                return Blocked(
-                    "NameTaken",
-                    f"config map {name} exists and is not ours",
-                    f"delete or rename config map {name}",
-                )
-        return Wait("Adding", f"adding member {ordinal}")
-
-    async def _remove(self, view: View, move: decide.Remove) -> Outcome:
-        """Delete a member: read the intent past the cache first, and name the UID we mean."""
-        try:
-            live = await self._client.get(TEAMS, view.team.metadata.key)
-        except NotFound:
-            return Wait("Changed", "the team is gone")
-        if live.metadata.uid != view.team.metadata.uid:
-            return Wait("Changed", "the team was replaced by another of its name")
-        if not decide.still_justified(move, View(live, view.members)):
-            return Retry(1, "Changed", "the team changed its mind; looking again")
-        name = build.member_name(view.team, move.member.ordinal)
-        where = ObjectKey(view.team.metadata.namespace, name)
-        with suppress(NotFound):  # absence is what we want
-            await self._client.delete(CONFIG_MAPS, where, uid=move.member.uid)
-        return Wait("Removing", f"removing member {move.member.ordinal}")
-
-    async def _set_finalizers(self, view: View, finalizers: tuple[str, ...]) -> None:
-        """Write the whole list, and only onto the very version that we read it from."""
-        metadata = view.team.metadata
-        body = {
-            "metadata": {
-                "uid": metadata.uid,
-                "resourceVersion": metadata.resource_version,
-                "finalizers": list(finalizers),
-            }
-        }
-        await self._client.patch(TEAMS, metadata.key, MergePatch(body))
-
-    async def _tell(self, view: View, outcome: Outcome) -> None:
+    async def _write_status(self, view: View, outcome: Outcome) -> None:
         """Write the status if it says something new, onto the very version that it speaks of."""
         wanted = status_of(view, outcome, self._clock.now())
         if wanted == view.team.status:

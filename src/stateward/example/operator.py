@@ -18,7 +18,10 @@ from stateward.runtime.fencing import Fencing
 from stateward.runtime.informer import Informer
 from stateward.runtime.queue import WorkQueue
 from stateward.runtime.supervisor import Parts, Supervisor
+from stateward.runtime.telling.journal import Journal
 from stateward.runtime.telling.metrics import Metrics
+from stateward.runtime.telling.recorder import Recorder
+from stateward.runtime.telling.teller import Ears, Teller
 from stateward.runtime.tracking import Tracking
 
 LEASE = ObjectKey("stateward", "example-operator")
@@ -48,9 +51,15 @@ def assemble(
     )
     fenced = InterceptedClient(client, Fencing(elector.leadership))
     acting = InterceptedClient(fenced, Tracking((teams, members)))
+    ears = Ears(
+        Journal(),
+        metrics.steps("team"),
+        Recorder(fenced, ports.clock, "stateward-example", metrics.events(), instance=identity),
+    )
+    teller = Teller(ears, ports.clock)
     controller = Controller(
         "team",
-        TeamReconciler(acting, teams.cache, members.cache, ports.clock),
+        TeamReconciler(acting, teams.cache, members.cache, teller, ports.clock),
         queue=WorkQueue(ports.stream("queue"), metrics.queue("team")),
         sources=(Source(teams, triggers.itself), Source(members, triggers.owner(TEAMS))),
         client=client,

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
-from stateward.core.errors import UsageError
+from stateward.core.errors import HouseError, UsageError
 from stateward.kube import codec
 from stateward.kube.meta import Object
 from stateward.kube.objects import configs, network, pods, policies, storage, workloads
@@ -59,12 +59,14 @@ class Resource(Generic[T]):
 
 
 class Registry:
-    """All the resources somebody knows, found by kind or by path."""
+    """All the resources somebody knows, found by kind, by place or by type."""
 
     def __init__(self, resources: Iterable[Resource[Any]]) -> None:
         self._by_kind: dict[tuple[str, str], Resource[Any]] = {}
+        self._by_place: dict[tuple[str, str, str], Resource[Any]] = {}
         for resource in resources:
             self._by_kind[resource.api_version, resource.kind] = resource
+            self._by_place[resource.group, resource.version, resource.plural] = resource
 
     def __iter__(self) -> Iterator[Resource[Any]]:
         return iter(self._by_kind.values())
@@ -72,6 +74,17 @@ class Registry:
     def find(self, api_version: str, kind: str) -> Resource[Any] | None:
         """Return the resource of a kind, or None."""
         return self._by_kind.get((api_version, kind))
+
+    def at(self, group: str, version: str, plural: str) -> Resource[Any] | None:
+        """Return the resource that is served at a place, or None."""
+        return self._by_place.get((group, version, plural))
+
+    def of_type(self, kind: type[T]) -> Resource[T]:
+        """Return the resource whose objects are read as a type."""
+        found = next((resource for resource in self if resource.type is kind), None)
+        if found is None:
+            raise HouseError(f"no resource is read as {kind.__name__}")
+        return found
 
     def of_kind(self, api_version: str, kind: str) -> Resource[Any]:
         """Return the resource of a kind; raise UsageError, with a suggestion, when we do not know it."""

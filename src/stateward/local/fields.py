@@ -2,13 +2,16 @@
 
 A place in an object is a path of elements as Kubernetes writes them in managedFields: ``f:name`` for a field,
 ``k:{"name":"a"}`` for the item of a keyed list, ``v:"x"`` for a member of a set. How deep paths go follows the
-structure of the kind: what is replaced whole is one place.
+structure of the kind: what is replaced whole is one place. The rules are those of structured-merge-diff, the
+library in kube-apiserver; ``tests/contract`` holds them against the real one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, TypeAlias
 
 from stateward.kube.codec import Json, decode_json, encode
@@ -20,19 +23,9 @@ Path: TypeAlias = tuple[str, ...]
 FREE = Structure(Shape.UNKNOWN)
 
 _ITEM = "."  # the place itself, beside the places inside it
-
-
-def flat(value: Any, structure: Structure, path: Path = ()) -> dict[Path, Any]:
-    """Return every place of a value and what stands there."""
-    match structure.shape:
-        case Shape.STRUCT | Shape.MAP | Shape.UNKNOWN if isinstance(value, dict):
-            return _flat_object(value, structure, path)
-        case Shape.LIST_MAP if isinstance(value, list) and all(isinstance(v, dict) for v in value):
-            return _flat_keyed(value, structure, path)
-        case Shape.LIST_SET if isinstance(value, list) and value:
-            return {(*path, f"v:{_text(member)}"): member for member in value}
-        case _:
-            return {path: value}
+_OBJECTS = {Shape.STRUCT, Shape.MAP, Shape.UNKNOWN}
+_LISTS = {Shape.LIST_MAP, Shape.LIST_SET}
+_LEAF = Structure(Shape.SCALAR)
 
 
 @dataclass(slots=True)
@@ -43,8 +36,21 @@ class Differences:
     removed: set[Path] = field(default_factory=set)
 
 
+def places(value: Any, structure: Structure) -> set[Path]:
+    """Return the places that somebody names who writes this value.
+
+    What a schema names and what only holds other places is not one of them.
+    """
+    found: set[Path] = set()
+    _gather(value, structure, (), found, holders=False)
+    return found
+
+
 def differences(old: Any, new: Any, structure: Structure) -> Differences:
-    """Return the places that were set anew or differently, and those that are gone."""
+    """Return the places that were set anew or differently, and those that are gone.
+
+    Here what only holds other places counts, if it came or went as a whole.
+    """
     found = Differences()
     _compare(old, new, structure, (), found)
     return found
@@ -52,33 +58,61 @@ def differences(old: Any, new: Any, structure: Structure) -> Differences:
 
 def merged(live: Any, applied: Any, structure: Structure) -> Any:
     """Return the live value with the applied one laid over it."""
-    match structure.shape:
-        case Shape.STRUCT | Shape.MAP | Shape.UNKNOWN if _both(dict, live, applied):
-            result = dict(live)
-            for name, value in applied.items():
-                result[name] = merged(live.get(name), value, child(structure, name))
-            return result
-        case Shape.LIST_MAP if _both(list, live, applied):
-            return _merged_keyed(live, applied, structure)
-        case Shape.LIST_SET if _both(list, live, applied):
-            return [*live, *(member for member in applied if member not in live)]
-        case _:
-            return applied
+    under, over = _parts(live, structure), _parts(applied, structure)
+    if under is None or over is None:
+        return applied
+    if not over and (applied is None or live is not None):
+        return live if under else applied
+    if isinstance(applied, dict):
+        was = live or {}
+        laid = {
+            name: merged(was.get(name), inner, child(structure, name))
+            for name, inner in applied.items()
+        }
+        return {**was, **laid}
+    return _merged_list(live or [], applied, structure)
 
 
-def without(value: Any, path: Path, structure: Structure) -> Any:
-    """Return the value with one place removed; containers that were there stay."""
-    first, *rest = path
-    if isinstance(value, dict) and first.startswith("f:"):
-        name = first[2:]
-        if name not in value:
-            return value
-        if rest:
-            return {**value, name: without(value[name], tuple(rest), child(structure, name))}
-        return {k: v for k, v in value.items() if k != name}
-    if isinstance(value, list):
-        return _list_without(value, first, tuple(rest), structure)
-    return value
+def without(value: Any, paths: Iterable[Path], structure: Structure) -> Any:
+    """Return the value with some places removed; what held them stays, unless it is one of them."""
+    return _pruned(value, _tree(paths), structure)
+
+
+def released(value: Any, last: Set[Path], held: Set[Path], structure: Structure) -> Any:
+    """Return the value without what somebody held last, as far as nobody holds it now.
+
+    What held it goes too, if a schema names it and nothing is left in it.
+    """
+    if last <= held:
+        return value
+    everything = named(places(value, structure), structure)
+    let_go = named(last, structure)
+    rest = places(without(value, let_go, structure), structure)
+    kept = named(rest, structure) | named(held, structure)
+    left = places(without(value, everything - kept, structure), structure)
+    return without(value, (everything - named(left, structure)) & let_go, structure)
+
+
+def named(paths: Iterable[Path], structure: Structure) -> set[Path]:
+    """Return the places and all those around them that a schema names."""
+    found = set(paths)
+    for path in tuple(found):
+        around = structure
+        for depth, element in enumerate(path, 1):
+            if element.startswith("f:") and element[2:] in _names(around):
+                found.add(path[:depth])
+            around = _inside(around, element)
+    return found
+
+
+def doubled(value: Any, structure: Structure, path: Path = ()) -> Iterator[Path]:
+    """Yield the items of keyed lists and sets that are there more than once."""
+    for element, (inner, how) in (_parts(value, structure) or {}).items():
+        where = (*path, element)
+        if structure.shape in _LISTS and len(_groups(value, structure)[element]) > 1:
+            yield where
+        else:
+            yield from doubled(inner, how, where)
 
 
 def child(structure: Structure, name: str) -> Structure:
@@ -88,13 +122,7 @@ def child(structure: Structure, name: str) -> Structure:
 
 def to_fields_v1(paths: Iterable[Path]) -> Json:
     """Write a set of places as Kubernetes does in managedFields."""
-    root: Json = {}
-    for path in sorted(paths):
-        place = root
-        for element in path:
-            place = place.setdefault(element, {})
-        place.setdefault(_ITEM, {})
-    return _without_lonely_dots(root)
+    return _without_lonely_dots(_tree(sorted(paths)))
 
 
 def from_fields_v1(fields: Mapping[str, Any]) -> set[Path]:
@@ -104,77 +132,171 @@ def from_fields_v1(fields: Mapping[str, Any]) -> set[Path]:
     return found
 
 
-def is_within(path: Path, outer: Path) -> bool:
-    """Tell whether a place is another one or lies inside it."""
-    return path[: len(outer)] == outer
+def dotted(path: Path) -> str:
+    """Write a place for people.
+
+    >>> dotted(("f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}', "f:name"))
+    '.spec.ports[port=80,protocol="TCP"].name'
+    """
+    words = []
+    for element in path:
+        kind, _, text = element.partition(":")
+        match kind:
+            case "f":
+                words.append(f".{text}")
+            case "k":
+                keys = decode_json(text).items()
+                words.append(f"[{','.join(f'{key}={_text(value)}' for key, value in keys)}]")
+            case _:
+                words.append(f"[={text}]")
+    return "".join(words)
 
 
-def item_key(item: Any, structure: Structure) -> str:
-    """Return the path element of an item of a keyed list."""
+# ------------------------------------------------------------------ values and their parts
+def _parts(value: Any, structure: Structure) -> dict[str, tuple[Any, Structure]] | None:
+    """Return what a value consists of, by path element, and how that merges; None when it is replaced whole."""
+    if structure.shape in _OBJECTS and isinstance(value, dict):
+        return {f"f:{name}": (inner, child(structure, name)) for name, inner in value.items()}
+    if structure.shape in _LISTS and _is_list(value, structure):
+        items = (structure.items or FREE) if structure.shape is Shape.LIST_MAP else _LEAF
+        groups = _groups(value, structure)
+        return {it: (same[0], items) if len(same) == 1 else (same, _LEAF) for it, same in groups.items()}
+    return {} if value is None and structure.shape in _OBJECTS | _LISTS else None
+
+
+def _is_list(value: Any, structure: Structure) -> bool:
+    if structure.shape is Shape.LIST_SET:
+        return isinstance(value, list)
+    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+
+
+def _groups(value: list[Any], structure: Structure) -> dict[str, list[Any]]:
+    """Return the items by their path element. Two of one element are nonsense, but may be there."""
+    groups: dict[str, list[Any]] = {}
+    for item in value:
+        groups.setdefault(_element(item, structure), []).append(item)
+    return groups
+
+
+def _element(item: Any, structure: Structure) -> str:
+    if structure.shape is Shape.LIST_SET:
+        return f"v:{_text(item)}"
     defaults = structure.key_defaults
-    keys = {key: item.get(key, defaults.get(key)) for key in structure.keys}
-    return f"k:{_text({k: v for k, v in sorted(keys.items()) if v is not None})}"
+    keys = {key: item.get(key, defaults.get(key)) for key in sorted(structure.keys)}
+    return f"k:{_text({k: v for k, v in keys.items() if v is not None})}"
+
+
+def _inside(structure: Structure, element: str) -> Structure:
+    return child(structure, element[2:]) if element.startswith("f:") else structure.items or FREE
+
+
+@cache
+def _names(structure: Structure) -> frozenset[str]:
+    return frozenset(structure.names if structure.shape is not Shape.UNKNOWN else ())
+
+
+# ------------------------------------------------------------------ gathering and comparing
+def _gather(
+    value: Any, structure: Structure, path: Path, found: set[Path], *, holders: bool
+) -> None:
+    parts = _parts(value, structure)
+    if parts is None:
+        found.add(path)
+        return
+    for element, (inner, how) in parts.items():
+        where = (*path, element)
+        _gather(inner, how, where, found, holders=holders)
+        if holders or _is_said(element, inner, structure):
+            found.add(where)
+
+
+def _is_said(element: str, inner: Any, structure: Structure) -> bool:
+    """Tell whether a place that holds others, or nothing, is named by who writes it."""
+    if not element.startswith("f:") or element[2:] not in _names(structure):
+        return True  # an item, or a key of their own choice
+    return inner is None or inner == {}
 
 
 def _compare(old: Any, new: Any, structure: Structure, path: Path, found: Differences) -> None:
     """Walk only where the two differ: most of an object is the same from one version to the next."""
-    if old == new:
+    if old == new and encode(old) == encode(new):  # to Python, true is 1
         return
-    granular = structure.shape in {Shape.STRUCT, Shape.MAP, Shape.UNKNOWN}
-    if granular and _both(dict, old, new) and old and new:
-        for name in {**old, **new}:
-            where, inner = (*path, f"f:{name}"), child(structure, name)
-            if name not in old:
-                found.written.update(flat(new[name], inner, where))
-            elif name not in new:
-                found.removed.update(flat(old[name], inner, where))
-            else:
-                _compare(old[name], new[name], inner, where, found)
-        return
-    was, now = flat(old, structure, path), flat(new, structure, path)
-    found.written.update(p for p in now if p not in was or was[p] != now[p])
-    found.removed.update(p for p in was if p not in now)
+    was, now = _parts(old, structure), _parts(new, structure)
+    if (was is None or now is None or not (was or now)) and path:
+        found.written.add(path)
+    was, now = was or {}, now or {}
+    for element in {**was, **now}:
+        where = (*path, element)
+        if element not in was:
+            _gather_whole(now[element], where, found.written)
+        elif element not in now:
+            _gather_whole(was[element], where, found.removed)
+        else:
+            _compare(was[element][0], now[element][0], now[element][1], where, found)
 
 
-def _flat_object(value: Json, structure: Structure, path: Path) -> dict[Path, Any]:
-    if not value and path:
-        return {path: value}
-    places: dict[Path, Any] = {}
-    for name, inner in value.items():
-        places.update(flat(inner, child(structure, name), (*path, f"f:{name}")))
-    return places
+def _gather_whole(part: tuple[Any, Structure], path: Path, found: set[Path]) -> None:
+    found.add(path)
+    _gather(*part, path, found, holders=True)
 
 
-def _flat_keyed(value: list[Any], structure: Structure, path: Path) -> dict[Path, Any]:
-    if not value:
-        return {path: value}
-    places: dict[Path, Any] = {}
-    for item in value:
-        where = (*path, item_key(item, structure))
-        places[where] = True  # that the item is there at all
-        places.update(_flat_object(item, structure.items or FREE, where))
-    return places
-
-
-def _merged_keyed(live: list[Any], applied: list[Any], structure: Structure) -> list[Any]:
-    laid = {item_key(item, structure): item for item in applied}
-    result = []
-    for item in live:
-        over = laid.pop(item_key(item, structure), None)
-        result.append(item if over is None else merged(item, over, structure.items or FREE))
-    return [*result, *laid.values()]
-
-
-def _list_without(value: list[Any], first: str, rest: Path, structure: Structure) -> list[Any]:
-    if first.startswith("v:"):
-        return [member for member in value if f"v:{_text(member)}" != first]
+# ------------------------------------------------------------------ lists
+def _merged_list(live: list[Any], applied: list[Any], structure: Structure) -> list[Any]:
+    under, over = _groups(live, structure), _groups(applied, structure)
     items = structure.items or FREE
+    result: list[Any] = []
+    for element in _interleaved(under, over):
+        if element not in over:
+            result.extend(under[element])
+        elif structure.shape is Shape.LIST_MAP and len(under.get(element, ())) == 1:
+            result.append(merged(under[element][0], over[element][-1], items))
+        else:
+            result.append(over[element][-1])
+    return result
+
+
+def _interleaved(live: Mapping[str, Any], applied: Mapping[str, Any]) -> list[str]:
+    """Return the elements of both lists: shared ones in the order of the applied list, others where they were."""
+    shared = deque(element for element in applied if element in live)
+    rest = deque(applied)
+    order = []
+    for element in live:
+        if element not in applied:
+            order.append(element)
+        elif shared and element == shared[0]:
+            while rest[0] != element:
+                order.append(rest.popleft())
+            order.append(rest.popleft())
+            shared.popleft()
+    return [*order, *rest]
+
+
+# ------------------------------------------------------------------ sets of places as trees
+def _tree(paths: Iterable[Path]) -> Json:
+    root: Json = {}
+    for path in paths:
+        place = root
+        for element in path:
+            place = place.setdefault(element, {})
+        place.setdefault(_ITEM, {})
+    return root
+
+
+def _pruned(value: Any, gone: Json, structure: Structure) -> Any:
+    parts = _parts(value, structure)
+    if not parts or not gone:
+        return value
+    if isinstance(value, dict):
+        return {
+            name: _pruned(inner, gone.get(f"f:{name}", {}), child(structure, name))
+            for name, inner in value.items()
+            if _ITEM not in gone.get(f"f:{name}", {})
+        }
     result = []
     for item in value:
-        if item_key(item, structure) != first:
-            result.append(item)
-        elif rest:
-            result.append(without(item, rest, items))
+        fate = gone.get(_element(item, structure), {})
+        if _ITEM not in fate:
+            result.append(_pruned(item, fate, structure.items or FREE))
     return result
 
 
@@ -195,9 +317,5 @@ def _collect(fields: Mapping[str, Any], path: Path, found: set[Path]) -> None:
             _collect(inner, (*path, element), found)
 
 
-def _both(kind: type, *values: object) -> bool:
-    return all(isinstance(value, kind) for value in values)
-
-
 def _text(value: Any) -> str:
-    return encode(decode_json(encode(value))).decode()
+    return encode(value).decode()

@@ -7,44 +7,49 @@ does goes away, unless another owns it too.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple, TypeAlias
 
 from stateward.kube.codec import Json, plain
-from stateward.kube.errors import Cause, Conflict
-from stateward.local.fields import (
-    FREE,
-    Path,
-    differences,
-    flat,
-    from_fields_v1,
-    is_within,
-    merged,
-    to_fields_v1,
-    without,
-)
+from stateward.kube.errors import Cause, Conflict, ServerFailed
+from stateward.local import fields
+from stateward.local.fields import Path
 from stateward.local.kinds import Kind
 
-#: The server's own part of an object, which nobody owns.
-_NOBODYS = {
-    ("f:apiVersion",),
-    ("f:kind",),
-    *(
-        ("f:metadata", f"f:{name}")
-        for name in (
-            "name",
-            "namespace",
-            "uid",
-            "resourceVersion",
-            "generation",
-            "creationTimestamp",
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "generateName",
-            "managedFields",
-        )
-    ),
-}
+#: The server's own part of the metadata, which nobody owns and nobody applies.
+_SERVERS = frozenset(
+    {
+        "name",
+        "namespace",
+        "uid",
+        "resourceVersion",
+        "generation",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "managedFields",
+    }
+)
+_NOBODYS = frozenset(
+    {
+        ("f:apiVersion",),
+        ("f:kind",),
+        ("f:metadata",),
+        *(("f:metadata", f"f:{name}") for name in _SERVERS),
+    }
+)
+
+
+class Identity(NamedTuple):
+    """What tells one record from another."""
+
+    manager: str
+    operation: str
+    subresource: str
+
+
+Owners: TypeAlias = dict[Identity, set[Path]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +62,9 @@ class Writer:
     applies: bool = False
 
     @property
-    def identity(self) -> tuple[str, str, str]:
-        """What tells one record from another."""
-        return (self.manager, "Apply" if self.applies else "Update", self.subresource)
+    def identity(self) -> Identity:
+        """What tells its record from others."""
+        return Identity(self.manager, "Apply" if self.applies else "Update", self.subresource)
 
 
 def fresh(document: Json) -> Json:
@@ -69,123 +74,136 @@ def fresh(document: Json) -> Json:
 
 def record(old: Json | None, new: Json, writer: Writer, kind: Kind) -> None:
     """Write into a new version who owns what after a create, an update or a patch."""
-    differ = differences(old or {}, new, kind.structure() or FREE)
-    written = {path for path in differ.written if _is_owned(path, kind, writer.subresource)}
-    removed = {path for path in differ.removed if _is_owned(path, kind, writer.subresource)}
+    differ = fields.differences(old or {}, new, kind.structure())
+    written = _owned(differ.written, kind, writer.subresource)
+    removed = _owned(differ.removed, kind, writer.subresource)
     owners = _owners(old)
     for identity in tuple(owners):
         lost = removed if identity == writer.identity else removed | written
         owners[identity] = owners[identity] - lost
     owners[writer.identity] = owners.get(writer.identity, set()) | written
-    _write_owners(old, new, owners, {writer.identity: written or removed}, writer)
+    _write_owners(old, new, owners, writer, touched=bool(written or removed))
 
 
 def own(new: Json, applied: Json, writer: Writer, kind: Kind) -> None:
     """Write into an object that an apply created who owns what."""
-    places = set(_places(applied, kind, writer.subresource))
-    _write_owners(None, new, {writer.identity: places}, {writer.identity: places}, writer)
+    _refuse_doubles(applied, kind)
+    wanted = _owned(fields.places(applied, kind.structure()), kind, writer.subresource)
+    _write_owners(None, new, {writer.identity: wanted}, writer, touched=True)
 
 
 def applied(old: Json, body: Json, writer: Writer, kind: Kind, *, force: bool) -> Json:
     """Return the new version that an apply makes of an object; raise Conflict when others own what it sets."""
-    structure = kind.structure() or FREE
-    wanted = _places(body, kind, writer.subresource)
-    live = _places(old, kind, writer.subresource)
-    owners = _owners(old)
-    changed = {path for path, value in wanted.items() if path not in live or live[path] != value}
-    disputed = {
-        identity: paths & changed
-        for identity, paths in owners.items()
-        if identity != writer.identity and paths & changed
-    }
+    _refuse_doubles(body, kind)
+    structure, owners = kind.structure(), _owners(old)
+    last = owners.get(writer.identity, set())
+    wanted = _owned(fields.places(body, structure), kind, writer.subresource)
+    owners[writer.identity] = wanted
+    laid: Json = fields.merged(fresh(old), _without_server_part(body), structure)
+    new: Json = fields.released(laid, last, set().union(*owners.values()), structure)
+    differ = fields.differences(old, new, structure)
+    written = _owned(differ.written, kind, writer.subresource)
+    disputed = _disputed(owners, written, writer.identity)
     if disputed and not force:
-        raise _conflict(disputed)
-    for identity, paths in disputed.items():
-        owners[identity] = owners[identity] - paths
-    before = owners.get(writer.identity, set())
-    owners[writer.identity] = set(wanted)
-    new: Json = merged(fresh(old), _without_server_part(body), structure)
-    for path in sorted(before - wanted.keys(), key=len, reverse=True):
-        if not _is_held(path, owners):
-            new = without(new, path, structure)
-    touched = {writer.identity: changed or before ^ wanted.keys()}
-    _write_owners(old, new, owners, touched, writer)
+        raise _conflict(disputed, old["apiVersion"])
+    for identity in owners.keys() - {writer.identity}:
+        owners[identity] = owners[identity] - differ.removed - written
+    _write_owners(old, new, owners, writer, touched=bool(written or last != wanted))
     return new
 
 
-def _places(value: Json, kind: Kind, subresource: str) -> dict[Path, Any]:
-    """Return every place of an object that somebody can own through this endpoint."""
-    places = flat(value, kind.structure() or FREE)
-    return {path: it for path, it in places.items() if _is_owned(path, kind, subresource)}
+def _disputed(owners: Owners, written: Set[Path], writer: Identity) -> Owners:
+    return {
+        identity: shared
+        for identity, paths in owners.items()
+        if identity != writer and (shared := paths & written)
+    }
+
+
+def _refuse_doubles(body: Json, kind: Kind) -> None:
+    for path in fields.doubled(body, kind.structure()):
+        raise ServerFailed(
+            f"failed to create typed patch object: duplicate entries for key {fields.dotted(path)}"
+        )
+
+
+def _owned(paths: Set[Path], kind: Kind, subresource: str) -> set[Path]:
+    return {path for path in paths if _is_owned(path, kind, subresource)}
 
 
 def _is_owned(path: Path, kind: Kind, subresource: str) -> bool:
     """Tell whether a place is neither the server's own nor that of another endpoint."""
-    if not path or path[:1] in _NOBODYS or path[:2] in _NOBODYS:
+    if path in _NOBODYS or path[:2] in _NOBODYS:
         return False
-    return not kind.resource.has_status or (path[0] == "f:status") == (subresource == "status")
+    if not kind.resource.has_status:
+        return True
+    if subresource != "status":
+        return path[0] != "f:status"
+    if path[0] == "f:metadata":
+        return kind.kept_by_status is not None and path[1][2:] not in kind.kept_by_status
+    return path[0] == "f:status"
 
 
 def _without_server_part(body: Json) -> Json:
-    hidden = {path[1][2:] for path in _NOBODYS if len(path) == 2}
-    metadata = {k: v for k, v in body.get("metadata", {}).items() if k not in hidden}
+    metadata = {k: v for k, v in body.get("metadata", {}).items() if k not in _SERVERS}
     return {**body, "metadata": metadata}
 
 
-def _is_held(path: Path, owners: dict[tuple[str, str, str], set[Path]]) -> bool:
-    """Tell whether anybody owns a place or something inside it."""
-    return any(is_within(other, path) for paths in owners.values() for other in paths)
-
-
-def _owners(document: Json | None) -> dict[tuple[str, str, str], set[Path]]:
+def _owners(document: Json | None) -> Owners:
     entries = document["metadata"].get("managedFields") or () if document else ()
-    return {_identity(entry): from_fields_v1(entry.get("fieldsV1") or {}) for entry in entries}
+    return {
+        _identity(entry): fields.from_fields_v1(entry.get("fieldsV1") or {}) for entry in entries
+    }
 
 
-def _identity(entry: Json) -> tuple[str, str, str]:
-    return (entry.get("manager", ""), entry.get("operation", ""), entry.get("subresource", ""))
+def _identity(entry: Json) -> Identity:
+    return Identity(
+        entry.get("manager", ""), entry.get("operation", ""), entry.get("subresource", "")
+    )
 
 
 def _write_owners(
-    old: Json | None,
-    new: Json,
-    owners: dict[tuple[str, str, str], set[Path]],
-    touched: dict[tuple[str, str, str], set[Path]],
-    writer: Writer,
+    old: Json | None, new: Json, owners: Owners, writer: Writer, *, touched: bool
 ) -> None:
     """Write the records; the time of one changes only when what it says or did changed."""
     entries = old["metadata"].get("managedFields") or () if old else ()
     times = {_identity(entry): entry.get("time", writer.time) for entry in entries}
-    records = []
-    for identity, paths in owners.items():
-        if not paths:
-            continue
-        manager, operation, subresource = identity
-        time = writer.time if touched.get(identity) else times.get(identity, writer.time)
-        entry: Json = {
-            "manager": manager,
-            "operation": operation,
-            "apiVersion": new["apiVersion"],
-            "time": time,
-            "fieldsType": "FieldsV1",
-            "fieldsV1": to_fields_v1(paths),
-        }
-        if subresource:
-            entry["subresource"] = subresource
-        records.append(entry)
+    if touched:
+        times[writer.identity] = writer.time
+    records = [
+        _entry(identity, paths, new["apiVersion"], times.get(identity, writer.time))
+        for identity, paths in owners.items()
+        if paths
+    ]
     if records:
-        new["metadata"]["managedFields"] = records
+        new["metadata"]["managedFields"] = sorted(records, key=_order)
     else:
         new["metadata"].pop("managedFields", None)
 
 
-def _conflict(disputed: dict[tuple[str, str, str], set[Path]]) -> Conflict:
+def _entry(identity: Identity, paths: Set[Path], api_version: str, time: str) -> Json:
+    entry: Json = {
+        "manager": identity.manager,
+        "operation": identity.operation,
+        "apiVersion": api_version,
+        "time": time,
+        "fieldsType": "FieldsV1",
+        "fieldsV1": fields.to_fields_v1(paths),
+    }
+    return entry | ({"subresource": identity.subresource} if identity.subresource else {})
+
+
+def _order(entry: Json) -> tuple[str, ...]:
+    """Appliers come first, then whoever wrote longest ago."""
+    return (entry["operation"], entry["time"], entry["manager"], entry.get("subresource", ""))
+
+
+def _conflict(disputed: Owners, api_version: str) -> Conflict:
     causes = tuple(
         Cause(
             reason="FieldManagerConflict",
-            message=f'conflict with "{identity[0]}"'
-            + (f' with subresource "{identity[2]}"' if identity[2] else ""),
-            field=_dotted(path),
+            message=_with_whom(identity, api_version),
+            field=fields.dotted(path),
         )
         for identity, paths in sorted(disputed.items())
         for path in sorted(paths)
@@ -195,10 +213,7 @@ def _conflict(disputed: dict[tuple[str, str, str], set[Path]]) -> Conflict:
     return Conflict(f"Apply failed with {len(causes)} {many}: {told}", causes=causes)
 
 
-def _dotted(path: Path) -> str:
-    """Write a place for people: ``.spec.containers[name="a"].image``."""
-    words = []
-    for element in path:
-        kind, _, text = element.partition(":")
-        words.append(f".{text}" if kind == "f" else f"[{text}]")
-    return "".join(words)
+def _with_whom(identity: Identity, api_version: str) -> str:
+    part = f' with subresource "{identity.subresource}"' if identity.subresource else ""
+    how = f" using {api_version}" if identity.operation == "Update" else ""
+    return f'conflict with "{identity.manager}"{part}{how}'

@@ -1,0 +1,170 @@
+"""Bad input gets one sentence and an exit code; never a traceback."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+from stateward.cli.main import main
+
+KUBECONFIG = {
+    "current-context": "here",
+    "contexts": [{"name": "here", "context": {"cluster": "c", "user": "u"}}],
+    "clusters": [{"name": "c", "cluster": {"server": "http://127.0.0.1:1"}}],
+    "users": [{"name": "u", "user": {}}],
+}
+
+
+def kubeconfig(folder: Path, **changes: object) -> str:
+    file = folder / "config"
+    file.write_text(yaml.safe_dump({**KUBECONFIG, **changes}))
+    return str(file)
+
+
+def plugin(command: str, *arguments: str) -> list[dict[str, object]]:
+    call = {"apiVersion": "client.authentication.k8s.io/v1", "command": command}
+    asks = {"args": list(arguments), "interactiveMode": "Never"}
+    return [{"name": "u", "user": {"exec": {**call, **asks}}}]
+
+
+def complaint(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    code = main(list(arguments))
+    captured = capsys.readouterr()
+    assert captured.err.startswith("stateward: ")
+    assert captured.err.count("\n") == 1, "one sentence, one line"
+    assert "Traceback" not in captured.err
+    return code, captured.err
+
+
+def test_help_names_every_command(capsys):
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+
+    assert all(command in shown for command in ("crds", "demo", "doctor", "validate"))
+
+
+def test_version(capsys):
+    assert main(["--version"]) == 0
+    assert "stateward" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--bogus"], "--bogus"),
+        (["docter"], "docter"),
+        (["doctor", "--timeout", "soon"], "soon"),
+        (["doctor", "--contxt", "x"], "--contxt"),
+        (["validate"], "FILES"),
+        (["doctor", "--kubeconfig", "/nowhere/config"], "/nowhere/config"),
+        (["validate", "/nowhere.yaml"], "/nowhere.yaml"),
+        (["crds", "--out", "/proc/nowhere"], "/proc/nowhere"),
+    ],
+)
+def test_misuse_is_exit_code_2(capsys, arguments, words):
+    code, sentence = complaint(capsys, *arguments)
+
+    assert code == 2
+    assert words in sentence
+
+
+def test_an_unknown_context_lists_the_known_ones(capsys, tmp_path):
+    code, sentence = complaint(
+        capsys, "doctor", "--kubeconfig", kubeconfig(tmp_path), "--context", "hree"
+    )
+
+    assert code == 2
+    assert "hree" in sentence
+    assert "here" in sentence
+
+
+def test_a_malformed_kubeconfig_says_where(capsys, tmp_path):
+    broken = tmp_path / "config"
+    broken.write_text("contexts: [\n  {name: x\n")
+
+    code, sentence = complaint(capsys, "doctor", "--kubeconfig", str(broken))
+
+    assert code == 2
+    assert str(broken) in sentence
+    assert "line" in sentence or ":" in sentence.split(str(broken))[1]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
+def test_an_unreadable_kubeconfig_says_so(capsys, tmp_path):
+    locked = Path(kubeconfig(tmp_path))
+    locked.chmod(0)
+
+    code, sentence = complaint(capsys, "doctor", "--kubeconfig", str(locked))
+
+    assert code == 2
+    assert "readable" in sentence
+
+
+def test_a_folder_is_no_kubeconfig(capsys, tmp_path):
+    code, sentence = complaint(capsys, "doctor", "--kubeconfig", str(tmp_path))
+
+    assert code == 2
+    assert str(tmp_path) in sentence
+
+
+def test_a_plugin_that_fails_is_quoted(capsys, tmp_path):
+    script = tmp_path / "login"
+    script.write_text("#!/bin/sh\necho please log in first >&2\nexit 3\n")
+    script.chmod(script.stat().st_mode | stat.S_IEXEC)
+
+    code, sentence = complaint(
+        capsys, "doctor", "--kubeconfig", kubeconfig(tmp_path, users=plugin(str(script)))
+    )
+
+    assert code == 1
+    assert "please log in first" in sentence
+
+
+def test_a_plugin_that_is_not_there_is_misuse(capsys, tmp_path):
+    code, sentence = complaint(
+        capsys, "doctor", "--kubeconfig", kubeconfig(tmp_path, users=plugin("no-such-plugin"))
+    )
+
+    assert code == 2
+    assert "no-such-plugin" in sentence
+
+
+def test_a_server_that_is_not_there_is_failure(capsys, tmp_path):
+    code, sentence = complaint(capsys, "doctor", "--kubeconfig", kubeconfig(tmp_path))
+
+    assert code == 1
+    assert "127.0.0.1:1" in sentence
+
+
+def test_a_typo_in_a_manifest_is_found(capsys, monkeypatch):
+    text = "apiVersion: example.stateward.dev/v1alpha1\nkind: Team\nmetadata: {name: a}\nspec: {sizze: 1}\n"
+    monkeypatch.setattr(sys, "stdin", io.StringIO(text))
+
+    assert main(["validate", "-"]) == 1
+    assert "spec.sizze: there is no such field; did you mean size?" in capsys.readouterr().out
+
+
+def test_malformed_yaml_is_misuse(capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a: ["))
+
+    code, sentence = complaint(capsys, "validate", "-")
+
+    assert code == 2
+    assert "the YAML is broken" in sentence
+
+
+def test_a_reader_that_leaves_early_is_no_trouble():
+    command = f"{sys.executable} -m stateward crds | head -n 1"
+    ended = subprocess.run(
+        ["/bin/sh", "-c", command], capture_output=True, text=True, check=True, timeout=60
+    )
+
+    assert ended.stdout.startswith("apiVersion")
+    assert ended.stderr == ""
