@@ -1,7 +1,8 @@
 """The demonstration: the example operator on an embedded Kubernetes, in real time, in one process.
 
-Two instances of the operator run; a story is told (create, change, grow, lose the leader, shrink, delete) and each
-chapter ends when what was asked for has become true, or fails when it has not in time.
+Two instances of the operator run; a story is told (create, change, grow, lose the leader, shrink,
+delete) and each chapter ends when what was asked for has become true, or fails when it has not in
+time.
 """
 
 from __future__ import annotations
@@ -123,7 +124,9 @@ class Stage:
 
 @asynccontextmanager
 async def stage(ports: Ports) -> AsyncGenerator[Stage, None]:
-    """Set the stage: an embedded Kubernetes with two instances of the operator; clear it afterwards."""
+    """Set the stage: an embedded Kubernetes with two instances of the operator; clear it
+    afterwards.
+    """
     api = Api(ports)
     it = Stage(ports, api, MemoryClient(api, field_manager="you"))
     instances = [_operate(it, name) for name in ("operator-a", "operator-b")]

@@ -1,7 +1,7 @@
 """Chance as a port: every random number, jitter and generated name comes from here.
 
-Streams are named, so that one more draw in one part of a program does not shift the draws of another:
-a simulation seed stays useful while the code around it changes.
+Streams are named, so that one more draw in one part of a program does not shift the draws of
+another: a simulation seed stays useful while the code around it changes.
 """
 
 from __future__ import annotations

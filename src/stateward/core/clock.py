@@ -1,7 +1,8 @@
 """The clock as a port: the only way to learn the time or to wait for it.
 
-Production uses :class:`SystemClock`. The simulation hands out clocks that show virtual time, with a skew
-of their own if the scenario wants one, so everything that takes a ``Clock`` runs unchanged in both.
+Production uses :class:`SystemClock`. The simulation hands out clocks that show virtual time, with a
+skew of their own if the scenario wants one, so everything that takes a ``Clock`` runs unchanged in
+both.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ StatewardError
 ├── NotLeader            we may not act: another instance leads, or we cannot prove that we do
 └── HouseError           a promise that our own code makes was broken: a bug
 
-Every error carries a ``reason`` (one CamelCase word, documented in docs/reasons.md), a sentence that says
-what must be true, and a ``hint`` that says what to do. Nobody matches on message text.
+Every error carries a ``reason`` (one CamelCase word, documented in docs/reasons.md), a sentence
+that says what must be true, and a ``hint`` that says what to do. Nobody matches on message text.
 """
 
 from __future__ import annotations

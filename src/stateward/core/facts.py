@@ -1,7 +1,7 @@
 """Facts about the world: known, with their age and source, or honestly unknown.
 
-"Nothing observed" is not "nothing exists". A question that could not be answered gives ``Unknown`` with the
-reason, and code that wants a value has to say what it does about that.
+"Nothing observed" is not "nothing exists". A question that could not be answered gives ``Unknown``
+with the reason, and code that wants a value has to say what it does about that.
 """
 
 from __future__ import annotations

@@ -57,8 +57,8 @@ Move: TypeAlias = Hold | Add | Teach | Remove | AwaitGone | LetGo | Rest
 def next_move(view: View) -> Move:
     """Return the one move that is safe and useful now.
 
-    Nothing is made before the team is held; nothing is changed while a member leaves; members go from the top
-    and come from the bottom, so the ordinals below the size are always the oldest.
+    Nothing is made before the team is held; nothing is changed while a member leaves; members go
+    from the top and come from the bottom, so the ordinals below the size are always the oldest.
     """
     leaving = next((member for member in view.members if member.leaving), None)
     if leaving is not None:

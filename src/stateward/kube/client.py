@@ -1,7 +1,8 @@
 """The client port: all that anybody may ask of Kubernetes.
 
-Two implementations fit it: the one over HTTP (``http_client.py``) and the one over the embedded store
-(``local/client.py``); one contract suite runs over both. Whoever needs less declares a smaller Protocol.
+Two implementations fit it: the one over HTTP (``http_client.py``) and the one over the embedded
+store (``local/client.py``); one contract suite runs over both. Whoever needs less declares a
+smaller Protocol.
 
 What every implementation promises:
 
@@ -78,7 +79,9 @@ class WatchEvent(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which objects of a resource: a namespace (empty: all of them) and selectors in kubectl's notation."""
+    """Which objects of a resource: a namespace (empty: all of them) and selectors in kubectl's
+    notation.
+    """
 
     namespace: str = ""
     labels: str = ""
@@ -104,7 +107,9 @@ class JsonPatch:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Server-side apply: the fields named are ours; those we named last time and no longer do are removed."""
+    """Server-side apply: the fields named are ours; those we named last time and no longer do are
+    removed.
+    """
 
     body: Json
     manager: str
@@ -190,7 +195,9 @@ class Writer(Protocol):
         grace_seconds: int | None = None,
         dry_run: bool = False,
     ) -> None:
-        """Ask for deletion of exactly the object with this UID (and, if given, this resourceVersion)."""
+        """Ask for deletion of exactly the object with this UID (and, if given, this
+        resourceVersion).
+        """
 
     async def evict(self, key: ObjectKey, *, uid: str, grace_seconds: int | None = None) -> None:
         """Ask for a pod to leave, if its disruption budget allows; raise EvictionRefused when not."""

@@ -1,8 +1,9 @@
 """JSON in and out of typed objects.
 
-A type names only the fields that we read; everything else in a document is skipped without being built,
-which is most of the speed (docs/architecture.md has the numbers). The price: a typed object must never be
-written back whole, because what we did not read would be lost. Write bodies are minimal documents of their own.
+A type names only the fields that we read; everything else in a document is skipped without being
+built, which is most of the speed (docs/architecture.md has the numbers). The price: a typed object
+must never be written back whole, because what we did not read would be lost. Write bodies are
+minimal documents of their own.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A client around a client: one place through which every call passes.
 
-Leadership is checked, writes are noted, faults are injected and calls are counted here, each by an interceptor
-of a few lines that does not have to repeat the eight verbs of the port.
+Leadership is checked, writes are noted, faults are injected and calls are counted here, each by an
+interceptor of a few lines that does not have to repeat the eight verbs of the port.
 """
 
 from __future__ import annotations

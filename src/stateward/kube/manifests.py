@@ -1,4 +1,6 @@
-"""Manifests as people write them: YAML documents, and what is wrong with them, said with line and place."""
+"""Manifests as people write them: YAML documents, and what is wrong with them, said with line and
+place.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,9 @@ class Manifest:
 
 
 def read(text: str, source: str) -> list[Manifest]:
-    """Return the documents of a YAML text; raise UsageError, with line and column, when it is not one."""
+    """Return the documents of a YAML text; raise UsageError, with line and column, when it is not
+    one.
+    """
     loader = yaml.CSafeLoader(text)
     found: list[Manifest] = []
     try:
@@ -48,7 +52,9 @@ def read(text: str, source: str) -> list[Manifest]:
 
 
 def unknown_fields(value: Any, structure: Structure, path: str = "") -> Iterator[str]:
-    """Yield a sentence for every field that the schema does not know, with the name that was probably meant."""
+    """Yield a sentence for every field that the schema does not know, with the name that was
+    probably meant.
+    """
     match structure.shape, value:
         case ((Shape.STRUCT | Shape.ATOMIC_MAP | Shape.MAP), dict()):
             for name, inner in value.items():

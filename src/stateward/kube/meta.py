@@ -70,7 +70,9 @@ class ObjectMeta(Part):
 
 
 class Object(Part):
-    """Base of every typed object. Lists of built-in kinds leave apiVersion and kind out, so we never read them."""
+    """Base of every typed object. Lists of built-in kinds leave apiVersion and kind out, so we
+    never read them.
+    """
 
     metadata: ObjectMeta = ObjectMeta()
 
@@ -89,8 +91,8 @@ class Condition(Part):
 def is_newer(revision: str, than: str) -> bool:
     """Tell whether one resourceVersion is later than another.
 
-    Revisions are whole numbers that grow; one that is not a number can only be compared for being the same,
-    and a different one counts as newer, because it is what the server said last.
+    Revisions are whole numbers that grow; one that is not a number can only be compared for being
+    the same, and a different one counts as newer, because it is what the server said last.
 
     >>> is_newer("10", than="9"), is_newer("9", than="9")
     (True, False)

@@ -9,18 +9,14 @@ from typing import Any
 from stateward.core.ports import Ports
 from stateward.kube.client import EVERYTHING, Patch, Selection
 from stateward.kube.codec import Json
-from stateward.kube.errors import Cause, EvictionRefused, ServerFailed
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import DISRUPTION_BUDGETS, PODS, Resource
-from stateward.kube.selector import LabelSelector
+from stateward.kube.resources import Resource
 from stateward.local.deletion import DeleteOptions, Deletion
+from stateward.local.eviction import Eviction
 from stateward.local.kinds import Kinds
 from stateward.local.store import Store, Stored
 from stateward.local.watching import Filter, Pace, Sighting, follow
 from stateward.local.writes import Author, Writes
-
-#: Seconds after which a refused eviction is worth another try.
-_EVICTION_RETRY = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +40,15 @@ class Api:
             self.store, self.kinds, now=ports.clock.now, chance=ports.chance.stream("api")
         )
         self._deletion = Deletion(self.store, self.kinds, self._writes, now=ports.clock.now)
+        self._eviction = Eviction(self.store, self._writes, self._deletion, now=ports.clock.now)
 
     def get(self, resource: Resource[Any], key: ObjectKey) -> Stored:
         """Return an object as it is; raise NotFound when there is none."""
         return self._writes.existing(resource, key)
 
     def list(self, resource: Resource[Any], selection: Selection = EVERYTHING) -> Selected:
-        """Return the selected objects, ordered by namespace and name."""
-        wanted = Filter.of(selection)
+        """Return the selected objects, ordered by ``namespace/name``."""
+        wanted = self._filter(resource, selection)
         items = self.store.all(resource.name, selection.namespace)
         return Selected(tuple(s for s in items if wanted.matches(s)), self.store.revision)
 
@@ -59,7 +56,7 @@ class Api:
         self, resource: Resource[Any], selection: Selection, since: int, pace: Pace | None = None
     ) -> AsyncGenerator[Sighting | int, None]:
         """Yield what changes after a revision (see :func:`stateward.local.watching.follow`)."""
-        wanted = Filter.of(selection)
+        wanted = self._filter(resource, selection)
         return follow(self.store, resource, wanted, since, pace or Pace(self._clock))
 
     def create(
@@ -98,37 +95,7 @@ class Api:
 
     def evict(self, key: ObjectKey, options: DeleteOptions) -> None:
         """Ask for the end of a pod, if its disruption budget has room; the budget pays for it at once."""
-        pod = self._writes.existing(PODS, key)
-        budgets = [
-            budget
-            for budget in self.store.all(DISRUPTION_BUDGETS.name, key.namespace)
-            if _guards(budget.document(), pod)
-        ]
-        if len(budgets) > 1:
-            raise ServerFailed(
-                "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
-            )
-        if budgets and not options.dry_run:
-            self._charge(budgets[0].document(), key)
-        self._deletion.delete(PODS, key, options)
+        self._eviction.evict(key, options)
 
-    def _charge(self, budget: Json, pod: ObjectKey) -> None:
-        status = budget.setdefault("status", {})
-        if status.get("disruptionsAllowed", 0) <= 0:
-            reason = f"The disruption budget {budget['metadata']['name']} needs its pods to stay."
-            raise EvictionRefused(
-                "Cannot evict pod as it would violate the pod's disruption budget.",
-                causes=(Cause(reason=EvictionRefused.reason, message=reason),),
-                retry_after=_EVICTION_RETRY,
-            )
-        status["disruptionsAllowed"] -= 1
-        status.setdefault("disruptedPods", {})[pod.name] = budget["metadata"]["creationTimestamp"]
-        where = ObjectKey(pod.namespace, budget["metadata"]["name"])
-        self._writes.update(
-            DISRUPTION_BUDGETS, where, budget, Author("eviction"), subresource="status"
-        )
-
-
-def _guards(budget: Json, pod: Stored) -> bool:
-    selector = LabelSelector.from_document(budget.get("spec", {}).get("selector"))
-    return selector.matches(pod.labels)
+    def _filter(self, resource: Resource[Any], selection: Selection) -> Filter:
+        return Filter.of(selection, self.kinds.of(resource).selectable)

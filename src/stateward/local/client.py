@@ -23,7 +23,7 @@ from stateward.kube.client import (
     WatchEvent,
 )
 from stateward.kube.codec import Body
-from stateward.kube.errors import BadRequest, NotFound
+from stateward.kube.errors import NotFound, ServerFailed
 from stateward.kube.interception import key_of
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import PODS, Resource
@@ -174,6 +174,6 @@ def _bookmark(revision: int) -> Malformed:
 
 
 def _revision(text: str) -> int:
-    if not text.isdecimal():
-        raise BadRequest(f"resourceVersion must be a number, got {text!r}")
-    return int(text)
+    if text and not text.isdecimal():
+        raise ServerFailed(f"resourceVersion must be a number, got {text!r}")
+    return int(text or 0)

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from stateward.core.moments import to_rfc3339
+from stateward.core.moments import from_rfc3339, to_rfc3339
 from stateward.kube.client import Propagation
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import Resource
-from stateward.local.kinds import Kind, Kinds
+from stateward.local import metadata
+from stateward.local.kinds import Kinds
 from stateward.local.store import Store
 from stateward.local.writes import Writes
 
@@ -37,6 +38,13 @@ class DeleteOptions:
     grace_seconds: int | None = None
     dry_run: bool = False
 
+    @property
+    def seconds(self) -> int | None:
+        """The grace to give, if somebody said so; a negative one counts as a second."""
+        if self.grace_seconds is None or self.grace_seconds >= 0:
+            return self.grace_seconds
+        return 1
+
 
 class Deletion:
     """The verb that ends objects."""
@@ -52,42 +60,37 @@ class Deletion:
     def delete(self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions) -> None:
         """Ask for the end of exactly the object that the options mean."""
         stored = self._writes.existing(resource, key)
-        old = stored.document()
-        _check_preconditions(old, options)
-        new = stored.document()
+        old, new = stored.document(), stored.document()
+        check_preconditions(resource, old, options)
         meta = new["metadata"]
-        _add_finalizers(meta, options.propagation)
-        grace = self._grace(self._kinds.of(resource), new, options)
-        if "deletionTimestamp" not in meta:
-            meta["deletionTimestamp"] = to_rfc3339(self._now() + grace)
-            if "generation" in meta:
-                meta["generation"] += 1
-            meta["deletionGracePeriodSeconds"] = grace
-        elif grace < meta.get("deletionGracePeriodSeconds", 0):
-            meta["deletionTimestamp"] = to_rfc3339(self._now() + grace)
-            meta["deletionGracePeriodSeconds"] = grace
-        if _ends_at_once(new) and not options.dry_run:
-            self._store.remove(resource.name, key)
+        is_graceful = self._kinds.of(resource).graceful
+        if is_graceful and meta.get("deletionGracePeriodSeconds") and not _shorten(meta, options):
+            return  # its end is near, and nobody asked for a nearer one
+        _set_finalizers(meta, options.propagation)
+        if is_graceful:
+            self._begin_to_end(meta, _grace_of(new, options))
+        elif meta.get("finalizers"):
+            self._begin_to_end(meta, 0)
+        if options.dry_run:
             return
-        self._writes.finish(resource, old, new, dry_run=options.dry_run)
+        if not metadata.says_the_same(old, new):
+            self._store.put(resource.name, new)
+        if not meta.get("finalizers") and not meta.get("deletionGracePeriodSeconds"):
+            self._store.remove(resource.name, key)
 
-    def _grace(self, kind: Kind, document: Json, options: DeleteOptions) -> int:
-        if not kind.graceful or not document.get("spec", {}).get("nodeName"):
-            return 0  # nothing runs anywhere, so nobody has to be waited for
-        if document.get("status", {}).get("phase") in {"Succeeded", "Failed"}:
-            return 0
-        if options.grace_seconds is not None:
-            return max(0, options.grace_seconds)
-        grace: int = document["spec"].get("terminationGracePeriodSeconds", _GRACE)
-        return grace
+    def _begin_to_end(self, meta: Json, grace: int) -> None:
+        if "deletionTimestamp" in meta:
+            return
+        meta["deletionTimestamp"] = to_rfc3339(self._now() + grace)
+        meta["deletionGracePeriodSeconds"] = grace
+        if "generation" in meta:
+            meta["generation"] += 1
 
 
-def _check_preconditions(document: Json, options: DeleteOptions) -> None:
+def check_preconditions(resource: Resource[Any], document: Json, options: DeleteOptions) -> None:
+    """Raise Conflict when the object is not the one, or not the version, that was meant."""
     meta = document["metadata"]
-    if options.uid and options.uid != meta["uid"]:
-        raise Conflict(
-            f"Precondition failed: UID in precondition: {options.uid}, UID in object meta: {meta['uid']}"
-        )
+    metadata.check_uid(resource, meta["name"], meant=options.uid, found=meta["uid"])
     if options.resource_version and options.resource_version != meta["resourceVersion"]:
         raise Conflict(
             f"Precondition failed: ResourceVersion in precondition: {options.resource_version},"
@@ -95,7 +98,28 @@ def _check_preconditions(document: Json, options: DeleteOptions) -> None:
         )
 
 
-def _add_finalizers(meta: Json, propagation: Propagation) -> None:
+def _grace_of(pod: Json, options: DeleteOptions) -> int:
+    spec = pod.get("spec", {})
+    if not spec.get("nodeName") or pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}:
+        return 0  # nothing runs anywhere, so nobody has to be waited for
+    if options.seconds is not None:
+        return options.seconds
+    wanted: int = spec.get("terminationGracePeriodSeconds", _GRACE)
+    return max(wanted, 1) if wanted < 0 else wanted
+
+
+def _shorten(meta: Json, options: DeleteOptions) -> bool:
+    """Bring the end of a leaving object nearer, counted from when it began to leave; say whether it was."""
+    granted = meta["deletionGracePeriodSeconds"]
+    if options.seconds is None or options.seconds >= granted:
+        return False
+    began = from_rfc3339(meta["deletionTimestamp"]) - granted
+    meta["deletionTimestamp"] = to_rfc3339(began + options.seconds)
+    meta["deletionGracePeriodSeconds"] = options.seconds
+    return True
+
+
+def _set_finalizers(meta: Json, propagation: Propagation) -> None:
     others = [f for f in meta.get("finalizers") or [] if f not in {FOREGROUND, ORPHAN}]
     match propagation:
         case Propagation.FOREGROUND:
@@ -108,8 +132,3 @@ def _add_finalizers(meta: Json, propagation: Propagation) -> None:
         meta["finalizers"] = others
     else:
         meta.pop("finalizers", None)
-
-
-def _ends_at_once(document: Json) -> bool:
-    meta = document["metadata"]
-    return not meta.get("finalizers") and not meta.get("deletionGracePeriodSeconds")

@@ -160,7 +160,9 @@ def _parts(value: Any, structure: Structure) -> dict[str, tuple[Any, Structure]]
     if structure.shape in _LISTS and _is_list(value, structure):
         items = (structure.items or FREE) if structure.shape is Shape.LIST_MAP else _LEAF
         groups = _groups(value, structure)
-        return {it: (same[0], items) if len(same) == 1 else (same, _LEAF) for it, same in groups.items()}
+        return {
+            it: (same[0], items) if len(same) == 1 else (same, _LEAF) for it, same in groups.items()
+        }
     return {} if value is None and structure.shape in _OBJECTS | _LISTS else None
 
 

@@ -15,9 +15,7 @@ from stateward.kube.resources import Resource
 from stateward.kube.structure import Structure, structure_of_kind, structure_of_schema
 
 #: The metadata of any object merges as Kubernetes says; all else merges freely, where no schema is known.
-FREE_OBJECT = structure_of_schema(
-    {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-)
+FREE_OBJECT = structure_of_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
 
 #: What lists of every kind can be selected by.
 _SELECTABLE = frozenset({"metadata.name", "metadata.namespace"})
@@ -54,7 +52,12 @@ class Kind:
 
 
 _COUNTED = {
-    *("pods", "podtemplates", "replicationcontrollers", "customresourcedefinitions.apiextensions.k8s.io"),
+    *(
+        "pods",
+        "podtemplates",
+        "replicationcontrollers",
+        "customresourcedefinitions.apiextensions.k8s.io",
+    ),
     *(f"{name}.apps" for name in ("daemonsets", "deployments", "replicasets", "statefulsets")),
     *("jobs.batch", "cronjobs.batch", "poddisruptionbudgets.policy"),
     *("endpointslices.discovery.k8s.io", "priorityclasses.scheduling.k8s.io"),

@@ -97,10 +97,10 @@ def applied(old: Json, body: Json, writer: Writer, kind: Kind, *, force: bool) -
     _refuse_doubles(body, kind)
     structure, owners = kind.structure(), _owners(old)
     last = owners.get(writer.identity, set())
-    wanted = _owned(fields.places(body, structure), kind, writer.subresource)
-    owners[writer.identity] = wanted
+    said = fields.places(body, structure)
+    wanted = owners[writer.identity] = _owned(said, kind, writer.subresource)
     laid: Json = fields.merged(fresh(old), _without_server_part(body), structure)
-    new: Json = fields.released(laid, last, set().union(*owners.values()), structure)
+    new: Json = fields.released(laid, last, said.union(*owners.values()), structure)
     differ = fields.differences(old, new, structure)
     written = _owned(differ.written, kind, writer.subresource)
     disputed = _disputed(owners, written, writer.identity)

@@ -1,6 +1,6 @@
 """The rules of metadata: what the server sets, what nobody may change, what counts as a change.
 
-Pure functions over documents; each raises the error that Kubernetes would answer with.
+Functions over documents; each raises the error that Kubernetes would answer with.
 """
 
 from __future__ import annotations
@@ -9,38 +9,46 @@ from typing import Any
 
 import msgspec
 
-from stateward.kube.codec import Json
-from stateward.kube.errors import BadRequest, Cause, Conflict, Invalid
-from stateward.kube.meta import ObjectMeta
+from stateward.kube.codec import Json, encode
+from stateward.kube.errors import ApiError, BadRequest, Conflict, ServerFailed
+from stateward.kube.meta import ObjectKey, ObjectMeta
+from stateward.kube.patch import same
 from stateward.kube.resources import Resource
+from stateward.local.kinds import Kind
+from stateward.local.validity import invalid, wrong
 
 #: Set by the server; whatever a writer sends is replaced by what is stored.
-_SERVER_OWNED = (
-    "name",
-    "namespace",
-    "uid",
-    "creationTimestamp",
-    "deletionTimestamp",
-    "deletionGracePeriodSeconds",
-    "generation",
-    "generateName",
-)
+_SERVER_OWNED = ("name", "namespace", "creationTimestamp", "generation")
+#: Once there, they stay; before, nobody may write them.
+_OF_THE_END = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 
-def checked(document: Json, resource: Resource[Any]) -> Json:
-    """Return the document if its shape is one that can be stored; raise BadRequest when it is not."""
+def checked(document: Json, resource: Resource[Any], refusal: type[ApiError] = BadRequest) -> Json:
+    """Return the document, tidied, if its shape is one that can be stored; raise the refusal when it is not."""
     for name, wanted in (("apiVersion", resource.api_version), ("kind", resource.kind)):
         if document.setdefault(name, wanted) != wanted:
-            raise BadRequest(f"{name} must be {wanted!r} at this endpoint, got {document[name]!r}")
+            raise refusal(f"{name} must be {wanted!r} at this endpoint, got {document[name]!r}")
     metadata = document.setdefault("metadata", {})
+    if metadata is None:
+        metadata = document["metadata"] = {}
     if isinstance(metadata, dict):
-        for name in [name for name, value in metadata.items() if value is None]:
-            del metadata[name]  # kubectl writes creationTimestamp: null
+        _tidy(metadata)
     try:
         msgspec.convert(metadata, ObjectMeta)
     except msgspec.ValidationError as error:
-        raise BadRequest(f"metadata cannot be read: {error}") from error
+        raise refusal(f"metadata cannot be read: {error}") from error
     return document
+
+
+def _tidy(metadata: Json) -> None:
+    """Leave out what says nothing: nulls (kubectl writes ``creationTimestamp: null``), empty lists and objects."""
+    for name in [name for name, value in metadata.items() if value in (None, [], {})]:
+        if name != "managedFields":
+            del metadata[name]
+    owners = metadata.get("ownerReferences")
+    if isinstance(owners, list) and all(isinstance(owner, dict) for owner in owners):
+        first = {owner.get("uid"): owner for owner in reversed(owners)}
+        metadata["ownerReferences"] = list(reversed(first.values()))
 
 
 def settle_namespace(metadata: Json, resource: Resource[Any], namespace: str) -> None:
@@ -53,69 +61,87 @@ def settle_namespace(metadata: Json, resource: Resource[Any], namespace: str) ->
         raise BadRequest(f"a namespace must be given for {resource}")
     if namespace and written != namespace:
         raise BadRequest(
-            "the namespace of the object must be that of the request"
+            "the namespace of the provided object does not match the namespace sent on the request"
             f" ({namespace!r}), got {written!r}"
         )
 
 
-def carry_over(old: Json, new: Json) -> None:
-    """Keep what writers may not change; raise Conflict when they mean another object."""
-    was, now = old["metadata"], new["metadata"]
-    if now.get("uid", was["uid"]) != was["uid"]:
-        raise Conflict(
-            f"Precondition failed: UID in precondition: {now['uid']}, UID in object meta: {was['uid']}"
+def check_address(document: Json, resource: Resource[Any], key: ObjectKey) -> None:
+    """Raise BadRequest when an object is not the one that the request is about."""
+    metadata = document["metadata"]
+    if not metadata.get("name"):
+        raise BadRequest(f"the name of the object must be given, as in the request ({key.name!r})")
+    if metadata["name"] != key.name:
+        raise BadRequest(
+            f"the name of the object ({metadata['name']}) does not match the name on the URL ({key.name})"
         )
+    settle_namespace(metadata, resource, key.namespace)
+
+
+def carry_over(old: Json, new: Json, kind: Kind) -> None:
+    """Keep what writers cannot change; raise Invalid when they try what they may not."""
+    was, now = old["metadata"], new["metadata"]
     for name in _SERVER_OWNED:
-        if name in was:
-            now[name] = was[name]
-        else:
-            now.pop(name, None)
+        _set_or_drop(now, name, was.get(name))
+    if "deletionTimestamp" in was:
+        now["deletionTimestamp"] = was["deletionTimestamp"]
+        now.setdefault("deletionGracePeriodSeconds", was.get("deletionGracePeriodSeconds"))
+    now.setdefault("uid", was["uid"])
+    causes = [
+        wrong(f"metadata.{name}", f"Invalid value: {now[name]!r}: field is immutable")
+        for name in ("uid", *_OF_THE_END)
+        if now.get(name) != was.get(name)
+    ]
+    if causes:
+        raise invalid(kind.resource, name_of(old), *causes)
+    _check_finalizers(was, now, kind)
+
+
+def _check_finalizers(was: Json, now: Json, kind: Kind) -> None:
+    added = set(now.get("finalizers") or ()) - set(was.get("finalizers") or ())
+    if added and "deletionTimestamp" in was:
+        message = (
+            "Forbidden: no new finalizers can be added if the object is being deleted,"
+            f" found new finalizers {sorted(added)}"
+        )
+        cause = wrong("metadata.finalizers", message, reason="FieldValueForbidden")
+        raise invalid(kind.resource, was["name"], cause)
+
+
+def check_uid(resource: Resource[Any], name: str, *, meant: str, found: str) -> None:
+    """Raise Conflict when a writer means another object than the one that is there."""
+    if meant and meant != found:
+        raise Conflict(
+            f'Operation cannot be fulfilled on {resource} "{name}": Precondition failed:'
+            f" UID in precondition: {meant}, UID in object meta: {found}"
+        )
 
 
 def check_revision(old: Json, new: Json, *, unconditional: bool, resource: Resource[Any]) -> None:
-    """Raise Conflict when the writer has not seen the newest version."""
+    """Raise Conflict when the writer has not seen the newest version, Invalid when it had to see one."""
     sent = new["metadata"].get("resourceVersion", "")
-    if not sent:
-        if unconditional:
-            return
-        message = "must be specified for an update"
-        raise Invalid(
-            f"{resource.kind} {name_of(old)!r} is invalid: metadata.resourceVersion: {message}",
-            causes=(
-                Cause(
-                    reason="FieldValueInvalid", message=message, field="metadata.resourceVersion"
-                ),
-            ),
-        )
-    if sent != old["metadata"]["resourceVersion"]:
-        raise stale(resource, name_of(old))
+    if sent and not sent.isdecimal():
+        raise ServerFailed(f"resourceVersion must be a number, got {sent!r}")
+    if sent.strip("0"):
+        if sent != old["metadata"]["resourceVersion"]:
+            raise stale(resource, name_of(old))
+    elif not unconditional:
+        message = "Invalid value: 0: must be specified for an update"
+        raise invalid(resource, name_of(old), wrong("metadata.resourceVersion", message))
 
 
-def check_finalizers(old: Json, new: Json, resource: Resource[Any]) -> None:
-    """Raise Invalid when somebody adds a finalizer to an object that is on its way out."""
-    if "deletionTimestamp" not in old["metadata"]:
-        return
-    added = set(new["metadata"].get("finalizers") or ()) - set(
-        old["metadata"].get("finalizers") or ()
-    )
-    if added:
-        message = f"no new finalizers can be added if the object is being deleted, found new finalizers {sorted(added)}"
-        raise Invalid(
-            f"{resource.kind} {name_of(old)!r} is invalid: metadata.finalizers: Forbidden: {message}",
-            causes=(
-                Cause(reason="FieldValueForbidden", message=message, field="metadata.finalizers"),
-            ),
-        )
-
-
-def asks_for_the_same(old: Json, new: Json) -> bool:
+def asks_for_the_same(old: Json, new: Json, kind: Kind) -> bool:
     """Tell whether two versions ask for the same: everything but metadata and status is equal."""
-    return _request(old) == _request(new)
+    if kind.counts_annotations:
+        was, now = (it["metadata"].get("annotations", {}) for it in (old, new))
+        if was != now:
+            return False
+    return _equal(_request(old, kind), _request(new, kind))
 
 
 def says_the_same(old: Json, new: Json) -> bool:
     """Tell whether two versions differ in nothing but who wrote them when."""
-    return _content(old) == _content(new)
+    return _equal(_content(old), _content(new))
 
 
 def name_of(document: Json) -> str:
@@ -132,20 +158,27 @@ def stale(resource: Resource[Any], name: str) -> Conflict:
     )
 
 
-def _request(document: Json) -> Json:
-    return {
-        k: v for k, v in document.items() if k not in {"metadata", "status", "apiVersion", "kind"}
-    }
+def _equal(a: Json, b: Json) -> bool:
+    """Tell whether two values are the same as JSON. Mostly they are not, or to the letter: only then walk."""
+    return a == b and (encode(a) == encode(b) or same(a, b))
 
 
-def _content(document: Json) -> tuple[Json, Json, list[Json]]:
-    metadata = {
-        k: v
-        for k, v in document["metadata"].items()
-        if k not in {"managedFields", "resourceVersion"}
-    }
-    fields = [
-        {k: v for k, v in entry.items() if k != "time"}
-        for entry in document["metadata"].get("managedFields") or ()
-    ]
-    return metadata, {k: v for k, v in document.items() if k != "metadata"}, fields
+def _request(document: Json, kind: Kind) -> Json:
+    aside = {"metadata", "apiVersion", "kind"} | ({"status"} if kind.resource.has_status else set())
+    return {k: v for k, v in document.items() if k not in aside}
+
+
+def _content(document: Json) -> Json:
+    metadata = {k: v for k, v in document["metadata"].items() if k != "resourceVersion"}
+    if "managedFields" in metadata:
+        metadata["managedFields"] = [
+            {k: v for k, v in entry.items() if k != "time"} for entry in metadata["managedFields"]
+        ]
+    return {**document, "metadata": metadata}
+
+
+def _set_or_drop(document: Json, name: str, value: object) -> None:
+    if value is None:
+        document.pop(name, None)
+    else:
+        document[name] = value

@@ -78,11 +78,10 @@ class Store:
         return self._shelf(resource).objects.get(key)
 
     def all(self, resource: str, namespace: str = "") -> list[Stored]:
-        """Return the newest versions of all objects, ordered by namespace and name."""
+        """Return the newest versions of all objects, ordered by ``namespace/name``."""
         objects = self._shelf(resource).objects
-        return [
-            objects[key] for key in sorted(objects) if not namespace or key.namespace == namespace
-        ]
+        chosen = [key for key in objects if not namespace or key.namespace == namespace]
+        return [objects[key] for key in sorted(chosen, key=str)]
 
     def resources(self) -> tuple[str, ...]:
         """Return the names of all resources that ever had an object."""
@@ -132,7 +131,7 @@ class Store:
 
     def __iter__(self) -> Iterator[tuple[str, Stored]]:
         for resource, shelf in self._shelves.items():
-            for key in sorted(shelf.objects):
+            for key in sorted(shelf.objects, key=str):
                 yield resource, shelf.objects[key]
 
     def _shelf(self, resource: str) -> _Shelf:
@@ -156,8 +155,13 @@ class Store:
 
 def stamped(document: Json, revision: int) -> Stored:
     """Return a document as a version of an object, with its revision written into it."""
+    document["metadata"]["resourceVersion"] = str(revision)
+    return rehearsed(document, revision)
+
+
+def rehearsed(document: Json, revision: int = 0) -> Stored:
+    """Return a document as it is as if it were a version of an object."""
     metadata: dict[str, Any] = document["metadata"]
-    metadata["resourceVersion"] = str(revision)
     return Stored(
         key=ObjectKey(metadata.get("namespace", ""), metadata["name"]),
         uid=metadata.get("uid", ""),

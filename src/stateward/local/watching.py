@@ -6,13 +6,13 @@ A watcher with a selector sees objects come and go as they begin and cease to ma
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
 from stateward.core.clock import Clock
 from stateward.kube.client import Change, Selection
-from stateward.kube.errors import BadRequest, ServerFailed
+from stateward.kube.errors import BadRequest
 from stateward.kube.resources import Resource
 from stateward.kube.selector import FieldSelector, LabelSelector
 from stateward.local.store import Store, Stored, StoreEvent, stamped
@@ -27,13 +27,16 @@ class Filter:
     fields: FieldSelector
 
     @classmethod
-    def of(cls, selection: Selection) -> Filter:
-        """Read the selectors; raise BadRequest when they make no sense."""
+    def of(cls, selection: Selection, selectable: Set[str]) -> Filter:
+        """Read the selectors; raise BadRequest when they make no sense, or select by what nobody can."""
         try:
             labels = LabelSelector.parse(selection.labels)
             fields = FieldSelector.parse(selection.fields)
         except ValueError as error:
             raise BadRequest(f"unable to parse the selector: {error}") from error
+        for requirement in fields.requirements:
+            if requirement.path not in selectable:
+                raise BadRequest(f"field label not supported: {requirement.path}")
         return cls(selection.namespace, labels, fields)
 
     def matches(self, stored: Stored) -> bool:
@@ -83,40 +86,41 @@ async def follow(
 ) -> AsyncGenerator[Sighting | int, None]:
     """Yield what changes after a revision; a number is a revision up to which nothing else happened.
 
-    Whoever is slow sees everything later, in order; whoever is too slow gets Gone.
+    Since 0 it begins with what is there; a revision of the future is waited for. Whoever is slow sees everything
+    later, in order; whoever is too slow gets Gone.
     """
-    if since > store.revision:
-        raise ServerFailed(
-            f"Timeout: Too large resource version: {since}, current: {store.revision}", code=504
-        )
     awake = asyncio.Event()
     end = store.listen(_waking(awake, resource.name))
     until = pace.clock.monotonic() + pace.lifetime
     try:
-        while pace.clock.monotonic() < until:
+        if not since:
+            since = store.revision
+            for stored in store.all(resource.name, wanted.namespace):
+                if wanted.matches(stored):
+                    yield Sighting(Change.ADDED, stored, stored.revision)
+        while (left := until - pace.clock.monotonic()) > 0:
             awake.clear()
             events = store.events_since(resource.name, since)
-            since = store.revision
+            since = max(since, store.revision)
             for event in events:
                 if seen := sighting(event, wanted):
                     yield seen
-            if not awake.is_set() and await _is_quiet(awake, pace):
-                since = store.revision
+            if not awake.is_set() and await _is_quiet(awake, pace, left):
                 yield since
     finally:
         end()
 
 
-async def _is_quiet(awake: asyncio.Event, pace: Pace) -> bool:
+async def _is_quiet(awake: asyncio.Event, pace: Pace, left: float) -> bool:
     """Wait for the next event; return True when a bookmark is due first."""
     quiet = False
 
     def ring() -> None:
         nonlocal quiet
-        quiet = not awake.is_set()
+        quiet = not awake.is_set() and left > pace.bookmark_every
         awake.set()
 
-    timer = pace.clock.call_later(pace.bookmark_every, ring)
+    timer = pace.clock.call_later(min(pace.bookmark_every, left), ring)
     try:
         await awake.wait()
     finally:

@@ -17,7 +17,6 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import (
     AlreadyExists,
     BadRequest,
-    Cause,
     Conflict,
     Invalid,
     NotFound,
@@ -26,12 +25,22 @@ from stateward.kube.errors import (
 from stateward.kube.meta import ObjectKey
 from stateward.kube.patch import PatchError, json_patch, merge_patch
 from stateward.kube.resources import Resource
-from stateward.local import managed, metadata
+from stateward.local import managed, metadata, validity
 from stateward.local.kinds import Kind, Kinds
-from stateward.local.store import Store, Stored, stamped
+from stateward.local.store import Store, Stored, rehearsed, stamped
 
 #: How often a generated name may be taken before we give up.
 _NAME_TRIES = 8
+#: What is generated is no longer than a label, so that the name can be the value of one.
+_PREFIX_LIMIT = 58
+#: What a writer may send about a new object and the server decides.
+_IGNORED_IN_NEW = (
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+    "generation",
+    "managedFields",
+    "resourceVersion",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +69,9 @@ class Writes:
         kind = self._kinds.of(resource)
         meta = metadata.checked(document, resource)["metadata"]
         metadata.settle_namespace(meta, resource, namespace)
-        if meta.get("resourceVersion"):
-            raise BadRequest("resourceVersion should not be set on objects to be created")
-        self._settle_name(resource, meta)
-        key = ObjectKey(meta.get("namespace", ""), meta["name"])
-        if self._store.get(resource.name, key) is not None:
-            raise AlreadyExists(f'{resource} "{key.name}" already exists')
-        self._stamp_new(kind, document)
-        managed.record(
-            None, document, managed.Writer(author.manager, to_rfc3339(self._now())), kind
-        )
-        return self._keep(resource, document, author)
+        if meta.get("resourceVersion", "").strip("0"):
+            raise ServerFailed("resourceVersion should not be set on objects to be created")
+        return self._create(kind, document, author)
 
     def update(
         self,
@@ -83,14 +84,21 @@ class Writes:
     ) -> Stored:
         """Replace an object, or with a subresource that part of it."""
         kind = self._kinds.of(resource)
-        old = self.existing(resource, key).document()
-        metadata.checked(document, resource)
-        if document["metadata"].get("name", key.name) != key.name:
-            raise BadRequest(f"the name of the object must be that of the request ({key.name!r})")
+        meta = metadata.checked(document, resource)["metadata"]
+        metadata.check_address(document, resource, key)
+        stored = self._store.get(resource.name, key)
+        found = stored.uid if stored is not None else ""
+        if stored is None and not (kind.created_by_update and not subresource):
+            raise self._missing(resource, key)
+        metadata.check_uid(resource, key.name, meant=meta.get("uid", ""), found=found)
+        if stored is None:
+            return self._create(kind, document, author)
+        old = stored.document()
         metadata.check_revision(
             old, document, unconditional=kind.unconditional_update, resource=resource
         )
-        return self._replace(kind, old, document, author, subresource)
+        writer = managed.Writer(author.manager, to_rfc3339(self._now()), subresource)
+        return self._replace(kind, old, document, writer, dry_run=author.dry_run)
 
     def patch(
         self,
@@ -104,63 +112,69 @@ class Writes:
         """Change part of an object; an applied object that does not exist is created."""
         kind = self._kinds.of(resource)
         if isinstance(patch, Apply):
-            return self._apply(kind, key, patch, author, subresource)
+            return self._apply(kind, key, patch, subresource, dry_run=author.dry_run)
         old = self.existing(resource, key).document()
         new = _patched(old, patch, resource, key)
-        metadata.checked(new, resource)
+        metadata.checked(new, resource, Invalid)
+        metadata.check_address(new, resource, key)
         metadata.check_revision(old, new, unconditional=True, resource=resource)
-        return self._replace(kind, old, new, author, subresource)
+        writer = managed.Writer(author.manager, to_rfc3339(self._now()), subresource)
+        return self._replace(kind, old, new, writer, dry_run=author.dry_run)
 
     def existing(self, resource: Resource[Any], key: ObjectKey) -> Stored:
         """Return the newest version of an object; raise NotFound when there is none."""
         stored = self._store.get(resource.name, key)
         if stored is None:
-            raise NotFound(f'{resource} "{key.name}" not found')
+            raise self._missing(resource, key)
         return stored
 
     def finish(self, resource: Resource[Any], old: Json, new: Json, *, dry_run: bool) -> Stored:
         """Keep a changed object, or let it go if nothing holds it any more; a change of nothing writes nothing."""
         key = ObjectKey(new["metadata"].get("namespace", ""), new["metadata"]["name"])
-        if is_released(new):
-            if dry_run:
-                return stamped(new, self._store.revision)
-            return self._store.remove(resource.name, key)
+        new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
+        if dry_run:
+            return rehearsed(new)
+        if is_released(old, new):
+            return stamped(new, self._store.remove(resource.name, key).revision)
         if metadata.says_the_same(old, new):
             return self.existing(resource, key)
-        return self._keep(resource, new, Author(dry_run=dry_run))
+        return self._store.put(resource.name, new)
+
+    def _missing(self, resource: Resource[Any], key: ObjectKey) -> NotFound:
+        return NotFound(f'{resource} "{key.name}" not found')
+
+    def _create(self, kind: Kind, document: Json, author: Author) -> Stored:
+        self._settle_name(kind.resource, document["metadata"])
+        self._stamp_new(kind, document)
+        writer = managed.Writer(author.manager, to_rfc3339(self._now()))
+        managed.record(None, document, writer, kind)
+        return self._keep_new(kind, document, dry_run=author.dry_run)
+
+    def _keep_new(self, kind: Kind, document: Json, *, dry_run: bool) -> Stored:
+        meta = document["metadata"]
+        validity.check_new(meta, kind)
+        key = ObjectKey(meta.get("namespace", ""), meta["name"])
+        if self._store.get(kind.resource.name, key) is not None:
+            raise AlreadyExists(f'{kind.resource} "{key.name}" already exists')
+        return rehearsed(document) if dry_run else self._store.put(kind.resource.name, document)
 
     def _settle_name(self, resource: Resource[Any], meta: Json) -> None:
         if meta.get("name"):
             return
-        prefix = meta.get("generateName", "")
+        prefix = meta.get("generateName", "")[:_PREFIX_LIMIT]
         if not prefix:
-            raise Invalid(
-                f"{resource.kind} is invalid: metadata.name: Required value: name or generateName is required",
-                causes=(
-                    Cause(
-                        reason="FieldValueRequired",
-                        message="name or generateName is required",
-                        field="metadata.name",
-                    ),
-                ),
-            )
+            message = "Required value: name or generateName is required"
+            cause = validity.wrong("metadata.name", message, reason="FieldValueRequired")
+            raise validity.invalid(resource, "", cause)
         for _ in range(_NAME_TRIES):
             meta["name"] = f"{prefix}{self._chance.suffix()}"
-            if (
-                self._store.get(resource.name, ObjectKey(meta.get("namespace", ""), meta["name"]))
-                is None
-            ):
+            key = ObjectKey(meta.get("namespace", ""), meta["name"])
+            if self._store.get(resource.name, key) is None:
                 return
-        raise ServerFailed(f"no free name was found for {prefix!r}; try again")
 
     def _stamp_new(self, kind: Kind, document: Json) -> None:
         meta = document["metadata"]
-        for name in (
-            "deletionTimestamp",
-            "deletionGracePeriodSeconds",
-            "generation",
-            "managedFields",
-        ):
+        for name in _IGNORED_IN_NEW:
             meta.pop(name, None)
         meta["uid"] = self._chance.uuid()
         meta["creationTimestamp"] = to_rfc3339(self._now())
@@ -172,98 +186,86 @@ class Writes:
                 document["status"] = dict(kind.first_status)
 
     def _replace(
-        self, kind: Kind, old: Json, new: Json, author: Author, subresource: str
+        self, kind: Kind, old: Json, new: Json, writer: managed.Writer, *, dry_run: bool
     ) -> Stored:
-        metadata.carry_over(old, new)
-        metadata.check_finalizers(old, new, kind.resource)
-        _keep_to_endpoint(kind.resource, old, new, subresource)
-        if kind.counts_generation and not metadata.asks_for_the_same(old, new):
+        _keep_to_endpoint(kind, old, new, writer.subresource)
+        metadata.carry_over(old, new, kind)
+        validity.check_changed(new["metadata"], kind)
+        if kind.counts_generation and not metadata.asks_for_the_same(old, new, kind):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
-        writer = managed.Writer(author.manager, to_rfc3339(self._now()), subresource)
-        managed.record(old, new, writer, kind)
-        return self.finish(kind.resource, old, new, dry_run=author.dry_run)
+        if not writer.applies:
+            managed.record(old, new, writer, kind)
+        return self.finish(kind.resource, old, new, dry_run=dry_run)
 
     def _apply(
-        self,
-        kind: Kind,
-        key: ObjectKey,
-        patch: Apply,
-        author: Author,
-        subresource: str,
+        self, kind: Kind, key: ObjectKey, patch: Apply, subresource: str, *, dry_run: bool
     ) -> Stored:
         resource = kind.resource
         stored = self._store.get(resource.name, key)
         body = metadata.checked(managed.fresh(patch.body), resource)
-        metadata.settle_namespace(body["metadata"], resource, key.namespace)
-        if body["metadata"].setdefault("name", key.name) != key.name:
-            raise BadRequest(f"the name of the object must be that of the request ({key.name!r})")
-        if "managedFields" in body["metadata"]:
+        meta = body["metadata"]
+        if stored is not None:
+            meta.setdefault("name", key.name)
+        metadata.check_address(body, resource, key)
+        if "managedFields" in meta:
             raise BadRequest("metadata.managedFields must be nil in an applied object")
         writer = managed.Writer(patch.manager, to_rfc3339(self._now()), subresource, applies=True)
         if stored is None:
-            if (
-                subresource
-                or body["metadata"].get("uid")
-                or body["metadata"].get("resourceVersion")
-            ):
-                raise self._missing(resource, key, body)
-            self._stamp_new(kind, body)
-            managed.own(body, patch.body, writer, kind)
-            return self._keep(resource, body, author)
+            return self._apply_new(kind, key, body, writer, dry_run=dry_run)
         old = stored.document()
         metadata.check_revision(old, body, unconditional=True, resource=resource)
         new = managed.applied(old, body, writer, kind, force=patch.force)
-        metadata.carry_over(old, new)
-        metadata.check_finalizers(old, new, resource)
-        _keep_to_endpoint(resource, old, new, subresource)
-        if kind.counts_generation and not metadata.asks_for_the_same(old, new):
-            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
-        return self.finish(resource, old, new, dry_run=author.dry_run)
+        new["metadata"]["uid"] = meta.get("uid", stored.uid)
+        return self._replace(kind, old, new, writer, dry_run=dry_run)
 
-    def _missing(self, resource: Resource[Any], key: ObjectKey, body: Json) -> Exception:
-        if body["metadata"].get("uid"):
-            return Conflict(
-                f"Precondition failed: UID in precondition: {body['metadata']['uid']}, UID in object meta: "
+    def _apply_new(
+        self, kind: Kind, key: ObjectKey, body: Json, writer: managed.Writer, *, dry_run: bool
+    ) -> Stored:
+        if writer.subresource:
+            raise self._missing(kind.resource, key)
+        if uid := body["metadata"].get("uid"):
+            raise Conflict(
+                f'Operation cannot be fulfilled on {kind.resource} "{key.name}": uid mismatch:'
+                f" the provided object specified uid {uid}, and no existing object was found"
             )
-        return NotFound(f'{resource} "{key.name}" not found')
-
-    def _keep(self, resource: Resource[Any], document: Json, author: Author) -> Stored:
-        if author.dry_run:
-            return stamped(document, self._store.revision)
-        return self._store.put(resource.name, document)
+        applied = managed.fresh(body)
+        self._stamp_new(kind, body)
+        managed.own(body, applied, writer, kind)
+        return self._keep_new(kind, body, dry_run=dry_run)
 
 
-def is_released(document: Json) -> bool:
-    """Tell whether an object on its way out is held by nothing any more."""
-    meta = document["metadata"]
+def is_released(old: Json, new: Json) -> bool:
+    """Tell whether an object that was on its way out is held by nothing any more."""
+    was = old["metadata"]
     return (
-        "deletionTimestamp" in meta
-        and not meta.get("finalizers")
-        and not meta.get("deletionGracePeriodSeconds")
+        "deletionTimestamp" in was
+        and not new["metadata"].get("finalizers")
+        and not was.get("deletionGracePeriodSeconds")
     )
 
 
-def _keep_to_endpoint(resource: Resource[Any], old: Json, new: Json, subresource: str) -> None:
+def _keep_to_endpoint(kind: Kind, old: Json, new: Json, subresource: str) -> None:
     """Let each endpoint change only its own part of the object."""
-    if subresource == "status":
-        if not resource.has_status:
-            raise NotFound(f"the server could not find the requested resource: {resource}/status")
-        status = new.get("status")
-        owners = new["metadata"].get("managedFields")
-        revision = new["metadata"].get("resourceVersion")
+    if subresource not in {"", "status"} or (subresource and not kind.resource.has_status):
+        raise NotFound(
+            f"the server could not find the requested resource: {kind.resource}/{subresource}"
+        )
+    if subresource:
+        status, meta = new.get("status"), new["metadata"]
         new.clear()
         new.update(managed.fresh(old))
-        if owners is not None:
-            new["metadata"]["managedFields"] = owners
-        if revision:
-            new["metadata"]["resourceVersion"] = revision
         _set_or_drop(new, "status", status)
-    elif subresource:
-        raise NotFound(
-            f"the server could not find the requested resource: {resource}/{subresource}"
-        )
-    elif resource.has_status:
+        _keep_metadata(new, meta, kind)
+    elif kind.resource.has_status:
         _set_or_drop(new, "status", old.get("status"))
+
+
+def _keep_metadata(new: Json, sent: Json, kind: Kind) -> None:
+    """Let the status endpoint change the metadata that it may: none of a custom kind, much of a built-in one."""
+    kept = kind.kept_by_status
+    mine = {"managedFields"} if kept is None else sent.keys() | new["metadata"].keys()
+    for name in mine - (kept or set()):
+        _set_or_drop(new["metadata"], name, sent.get(name))
 
 
 def _set_or_drop(document: Json, name: str, value: object) -> None:
@@ -286,5 +288,5 @@ def _patched(
             f'the server rejected the patch of {resource} "{key.name}": {error}'
         ) from error
     if not isinstance(new, dict):
-        raise BadRequest("a patched object must still be an object")
+        raise Invalid("a patched object must still be an object")
     return managed.fresh(new)

@@ -1,12 +1,15 @@
-"""An asyncio event loop without a machine under it: virtual time, and an order that the seed decides.
+"""An asyncio event loop without a machine under it: virtual time, and an order that the seed
+decides.
 
-Time stands still while anything can run and then jumps to the next timer, so an hour costs what its events
-cost. Of everything that could run next, the seed picks. Three things make a run repeat in every process:
+Time stands still while anything can run and then jumps to the next timer, so an hour costs what its
+events cost. Of everything that could run next, the seed picks. Three things make a run repeat in
+every process:
 
-- tasks and futures hash by the number of their creation, because asyncio keeps them in sets and a set of
-  addresses has another order in every process;
+- tasks and futures hash by the number of their creation, because asyncio keeps them in sets and a
+  set of addresses has another order in every process;
 - nothing here can reach a socket, a thread or a program;
-- the cyclic collector is off during a run, so that no generator is closed at a moment of its choosing.
+- the cyclic collector is off during a run, so that no generator is closed at a moment of its
+  choosing.
 """
 
 from __future__ import annotations

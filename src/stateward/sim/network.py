@@ -1,7 +1,8 @@
 """The wire between a process and Kubernetes: late, lossy, and not tied to the fate of who sent.
 
-A call travels, is carried out, and its answer travels back; at each of these moments something can go wrong. What
-was sent is carried out even if the sender dies or is paused meanwhile: that is what makes zombies dangerous.
+A call travels, is carried out, and its answer travels back; at each of these moments something can
+go wrong. What was sent is carried out even if the sender dies or is paused meanwhile: that is what
+makes zombies dangerous.
 """
 
 from __future__ import annotations

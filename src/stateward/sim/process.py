@@ -1,8 +1,9 @@
 """A process of the simulated world: tasks that crash together and are paused together.
 
-Everything that a process does runs in its context, so the loop knows whose turn it is. A crash is a kill -9:
-from that moment nothing of the process runs, not even its ``finally`` blocks. A pause is what a stopped
-virtual machine or a long collector run does: the process notices nothing, except that it is late.
+Everything that a process does runs in its context, so the loop knows whose turn it is. A crash is a
+kill -9: from that moment nothing of the process runs, not even its ``finally`` blocks. A pause is
+what a stopped virtual machine or a long collector run does: the process notices nothing, except
+that it is late.
 """
 
 from __future__ import annotations

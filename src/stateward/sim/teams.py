@@ -1,7 +1,8 @@
-"""The life of a team in a bad world: made, changed, grown, shrunk, deleted and made again, while things break.
+"""The life of a team in a bad world: made, changed, grown, shrunk, deleted and made again, while
+things break.
 
-It exercises the whole runtime (informers, queue, election, fencing, own writes) with the example operator, and
-checks at every write that the operator does nothing it must not.
+It exercises the whole runtime (informers, queue, election, fencing, own writes) with the example
+operator, and checks at every write that the operator does nothing it must not.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ STORMY = Mix(call=0.06, watch_cut=0.05, watch_gone=0.03, watch_lag=2.0)
 #: Seconds within which a team must be as asked once nothing goes wrong any more.
 PATIENCE = 240.0
 
-#: An act may rest on what was asked for this long ago: the time of a re-read, a paused sender and a slow wire.
+#: An act may rest on what was asked for this long ago: the time of a re-read, a paused sender and a
+#: slow wire.
 _MEMORY = 120.0
 
 
@@ -67,7 +69,9 @@ class Watchman:
         world.weather.listeners.append(self._overhear)
 
     def _overhear(self, process: str, call: Call) -> None:
-        """Whoever deletes has just read past its cache what is asked for, and names the UID it means."""
+        """Whoever deletes has just read past its cache what is asked for, and names the UID it
+        means.
+        """
         now = self._world.loop.time()
         if call.verb == "get" and call.resource is TEAMS:
             self._read_intent[process] = now
@@ -123,7 +127,9 @@ class Watchman:
 
 
 async def life_of_a_team(world: World) -> None:
-    """Create, change, grow, shrink, delete and recreate a team while the world is stormy; then demand order."""
+    """Create, change, grow, shrink, delete and recreate a team while the world is stormy; then
+    demand order.
+    """
     watchman = Watchman(world)
     for number in range(2):
         world.run_operator(f"op{number}", _operator, skew=world.chance.between(-30, 30))

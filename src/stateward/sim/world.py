@@ -1,7 +1,8 @@
-"""A simulated world: one Kubernetes, some operator processes, a garbage collector, and time that costs nothing.
+"""A simulated world: one Kubernetes, some operator processes, a garbage collector, and time that
+costs nothing.
 
-The production code of an operator runs unchanged; only its ports lead here. A process that dies, or ends because it
-lost its lease, is started again after a while, as a Deployment would do.
+The production code of an operator runs unchanged; only its ports lead here. A process that dies, or
+ends because it lost its lease, is started again after a while, as a Deployment would do.
 """
 
 from __future__ import annotations

@@ -15,10 +15,11 @@ from stateward.core.ports import Ports
 
 @click.command(short_help="Watch an operator work, without a cluster.")
 def demo() -> None:
-    """Tell a short story on an embedded Kubernetes: create, change, lose the leader, shrink, delete.
+    """Tell a short story on an embedded Kubernetes: create, change, lose the leader, shrink,
+    delete.
 
-    On a terminal the picture is live; elsewhere the story is told in lines. It ends by itself, in failure if a
-    chapter does not come true.
+    On a terminal the picture is live; elsewhere the story is told in lines. It ends by itself, in
+    failure if a chapter does not come true.
     """
     asyncio.run(_tell())
 

@@ -1,8 +1,9 @@
 """How a cluster is reached, as values: where it is, whom to trust, and how we say who we are.
 
-A kubeconfig or a pod's service account is read into these once (``kubeconfig.py``); the code that talks to
-the cluster sees only them. They describe: files that may be rotated stay paths and are read when needed.
-Nothing secret is in any ``repr``, so that no log line and no traceback can show it.
+A kubeconfig or a pod's service account is read into these once (``kubeconfig.py``); the code that
+talks to the cluster sees only them. They describe: files that may be rotated stay paths and are
+read when needed. Nothing secret is in any ``repr``, so that no log line and no traceback can show
+it.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ Pem: TypeAlias = PemFile | PemText
 
 @dataclass(frozen=True, slots=True)
 class TlsMaterial:
-    """Whom to trust and what to show. Without an authority, the ones the machine trusts are trusted."""
+    """Whom to trust and what to show. Without an authority, the ones the machine trusts are
+    trusted.
+    """
 
     authority: Pem | None = None
     certificate: Pem | None = None
@@ -75,7 +78,8 @@ class ExecPlugin:
     api_version: str
     command: str
     arguments: tuple[str, ...] = field(default=(), repr=False)
-    #: All that the command will see, not only what the kubeconfig adds; the question to it is part of that.
+    #: All that the command will see, not only what the kubeconfig adds; the question to it is part
+    #: of that.
     environment: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     install_hint: str = ""
 

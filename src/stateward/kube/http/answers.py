@@ -1,7 +1,7 @@
 """What an answer means: the object asked for, a refusal, or nothing that makes sense. Pure.
 
-An answer counts only if it is the API server's: a page of some proxy with code 200 is no object, and a 404 that
-does not say what was not found is no proof that an object is gone.
+An answer counts only if it is the API server's: a page of some proxy with code 200 is no object,
+and a 404 that does not say what was not found is no proof that an object is gone.
 """
 
 from __future__ import annotations
@@ -106,16 +106,20 @@ def refusal(answer: Answer) -> ApiError:
         )
     said = f"{answer.request} was answered with {answer.status}: {excerpt(answer.body)}"
     if answer.status == NotFound.code:
-        # Also what a proxy says that knows no such route, and the server about a kind that is not installed.
+        # Also what a proxy says that knows no such route, and the server about a kind that is not
+        # installed.
         return ApiError(f"{said} (it must say what was not found)", code=answer.status)
     if answer.status == Unavailable.code and answer.retry_after is None:
-        # Also what a proxy says that lost the server half-way: then a write may have been carried out.
+        # Also what a proxy says that lost the server half-way: then a write may have been carried
+        # out.
         return ServerFailed(said, code=answer.status)
     return from_status(Status(message=said, code=answer.status), retry_after=answer.retry_after)
 
 
 def nonsense(request: Request, problem: str) -> PeerError:
-    """Return the error for an answer that makes no sense; a write may all the same have been carried out."""
+    """Return the error for an answer that makes no sense; a write may all the same have been
+    carried out.
+    """
     if request.writes:
         return OutcomeUnknown(f"{request} was sent, but {problem}", hint=READ_BACK)
     return PeerConfused(

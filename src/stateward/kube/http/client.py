@@ -1,7 +1,7 @@
 """The client port over HTTP: every verb as one exchange, or as a few where repeating is honest.
 
-Reads are repeated when a connection fails or the server asks to come back later: a few times, and within their
-deadline. Writes are not: what a lost write did is for the caller to find out.
+Reads are repeated when a connection fails or the server asks to come back later: a few times, and
+within their deadline. Writes are not: what a lost write did is for the caller to find out.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ from stateward.kube.resources import Resource
 
 T = TypeVar("T", bound=Object)
 
-#: Seconds after which the server is asked to end a watch: different for each, so that not all end at once.
+#: Seconds after which the server is asked to end a watch: different for each, so that not all end
+#: at once.
 WATCH_SECONDS = (300, 600)
 #: Seconds that a server may be late with that.
 WATCH_GRACE = 30
@@ -48,11 +49,13 @@ WATCH_GRACE = 30
 class Limits:
     """How long, how often, how much at once."""
 
-    #: Seconds for an ordinary call with its repetitions; also the longest silence within a list or a log.
+    #: Seconds for an ordinary call with its repetitions; also the longest silence within a list or
+    #: a log.
     deadline: float = 30.0
     #: Seconds for a whole list or log, which may be large.
     bulk_deadline: float = 300.0
-    #: Seconds without a byte after which a watch counts as cut. The server sends a bookmark each minute.
+    #: Seconds without a byte after which a watch counts as cut. The server sends a bookmark each
+    #: minute.
     idle: float = 120.0
     #: How often a read is sent at most.
     attempts: int = 4
@@ -108,7 +111,9 @@ class HttpClient:
         *,
         read: Read = Read.QUORUM,
     ) -> Listing[T]:
-        """Return all selected objects, page by page; all at once when the pages did not last long enough."""
+        """Return all selected objects, page by page; all at once when the pages did not last long
+        enough.
+        """
         until = self._clock.monotonic() + self._limits.bulk_deadline
         pages: tuple[Page[T], ...] = ()
         limit, continue_ = self._limits.page, ""
@@ -140,7 +145,9 @@ class HttpClient:
         lines.finish()
 
     async def log(self, key: ObjectKey, options: LogOptions) -> AsyncGenerator[bytes, None]:
-        """Yield the log of one container of a pod; a followed one may be silent for as long as it likes."""
+        """Yield the log of one container of a pod; a followed one may be silent for as long as it
+        likes.
+        """
         patience = (
             Patience(None)
             if options.follow
@@ -189,7 +196,9 @@ class HttpClient:
         grace_seconds: int | None = None,
         dry_run: bool = False,
     ) -> None:
-        """Ask for deletion of exactly the object with this UID (and, if given, this resourceVersion)."""
+        """Ask for deletion of exactly the object with this UID (and, if given, this
+        resourceVersion).
+        """
         deletion = Deletion(uid, resource_version, propagation, grace_seconds, dry_run)
         answers.accepted(await self._write(requests.delete(resource, key, deletion)))
 

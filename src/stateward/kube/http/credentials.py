@@ -1,7 +1,8 @@
 """Who we say we are, request by request: the part of a login that may change while we run.
 
-A server that answers 401 did nothing else, so the client tells the credentials and asks them once more. Each
-kind decides what that is worth: a token file is read again, a plugin runs again, a fixed token stays what it is.
+A server that answers 401 did nothing else, so the client tells the credentials and asks them once
+more. Each kind decides what that is worth: a token file is read again, a plugin runs again, a fixed
+token stays what it is.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class ClientCertificate:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What to show with one request: a value for the Authorization header, a certificate, or nothing."""
+    """What to show with one request: a value for the Authorization header, a certificate, or
+    nothing.
+    """
 
     authorization: str = field(default="", repr=False)
     certificate: ClientCertificate | None = None
@@ -44,7 +47,9 @@ class Credentials(Protocol):
         """Return what to show now."""
 
     def refused(self, identity: Identity) -> None:
-        """Hear that the server answered 401 to this identity: the next one must not come from a cache."""
+        """Hear that the server answered 401 to this identity: the next one must not come from a
+        cache.
+        """
 
     async def close(self) -> None:
         """Stop whatever is under way."""
@@ -68,7 +73,9 @@ class FixedCredentials:
 
 
 class FileCredentials:
-    """A token in a file that somebody renews. Once read, an unreadable moment of the file costs nothing."""
+    """A token in a file that somebody renews. Once read, an unreadable moment of the file costs
+    nothing.
+    """
 
     def __init__(self, path: Path, clock: Clock) -> None:
         self._path = path

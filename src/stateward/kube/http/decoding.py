@@ -1,8 +1,10 @@
-"""Typed objects out of bytes: pages of a list, and watch events, which come in pieces of any size. Pure.
+"""Typed objects out of bytes: pages of a list, and watch events, which come in pieces of any size.
+Pure.
 
-The quick way decodes a whole page or event as its type, in one pass. Only when that fails are the objects taken
-one by one, so that just those which do not fit become :class:`~stateward.kube.client.Malformed`: one poisoned
-object never hides the others. Text that is no JSON at all is an error, since nothing in it can be trusted.
+The quick way decodes a whole page or event as its type, in one pass. Only when that fails are the
+objects taken one by one, so that just those which do not fit become
+:class:`~stateward.kube.client.Malformed`: one poisoned object never hides the others. Text that is
+no JSON at all is an error, since nothing in it can be trusted.
 """
 
 from __future__ import annotations
@@ -91,7 +93,9 @@ class Lines:
 
 
 def event_of(line: bytes, kind: type[T]) -> WatchEvent[T]:
-    """Return the event that a line is; raise what the server says when it says that the watch is over."""
+    """Return the event that a line is; raise what the server says when it says that the watch is
+    over.
+    """
     name, found = _typed_event(line, kind)
     if isinstance(found, msgspec.Raw):
         if name == "ERROR":
@@ -116,7 +120,8 @@ class _WithMetadata(Part):
 
 
 class _RawPage(Part):
-    # Required, if only as null: a document without it is no list, and must not pass for an empty one.
+    # Required, if only as null: a document without it is no list, and must not pass for an empty
+    # one.
     items: tuple[msgspec.Raw, ...] | None
     metadata: _ListMeta
 
@@ -145,7 +150,9 @@ def _event_decoder(kind: type[Object]) -> msgspec.json.Decoder[Any]:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Keep the garbage collector from walking a heap that only grows: half of the time of a large page."""
+    """Keep the garbage collector from walking a heap that only grows: half of the time of a large
+    page.
+    """
     if not gc.isenabled():
         yield
         return
@@ -258,7 +265,9 @@ def _text(members: dict[str, bytes], name: str) -> str:
 
 
 def _members(text: bytes) -> dict[str, bytes]:
-    """Return the members of a JSON object as text. Looks no deeper, so an object nested too deep still has a name."""
+    """Return the members of a JSON object as text. Looks no deeper, so an object nested too deep
+    still has a name.
+    """
     parts = _parts(text)
     names = (msgspec.json.decode(name, type=str) for name in parts[::2])
     return dict(zip(names, parts[1::2], strict=False))

@@ -1,7 +1,8 @@
 """Credentials from a command, by the protocol client.authentication.k8s.io v1 and v1beta1.
 
-The command is started without a shell and without a terminal, and may take a minute. Callers that need an
-identity at the same time share one run, and a caller that gives up does not end it for the others.
+The command is started without a shell and without a terminal, and may take a minute. Callers that
+need an identity at the same time share one run, and a caller that gives up does not end it for the
+others.
 """
 
 from __future__ import annotations

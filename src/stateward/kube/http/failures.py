@@ -1,8 +1,8 @@
 """What a lost exchange means: was the request sent, and may it have been carried out?
 
-nothing was sent (refused, no such name, TLS, proxy)     PeerUnreachable
-sent, no whole answer                                    read: PeerUnreachable    write: OutcomeUnknown
-sent, the answer is not HTTP                             read: PeerConfused       write: OutcomeUnknown
+nothing was sent (refused, no such name, TLS, proxy)     PeerUnreachable sent, no whole answer
+read: PeerUnreachable    write: OutcomeUnknown sent, the answer is not HTTP
+read: PeerConfused       write: OutcomeUnknown
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ def is_about_tls(error: BaseException) -> bool:
 def _certificate_refused(error: BaseException) -> bool:
     """Tell whether the server did not take our certificate.
 
-    In TLS 1.3 that is heard only after our side has finished the handshake and sent the request, which the
-    server then never reads.
+    In TLS 1.3 that is heard only after our side has finished the handshake and sent the request,
+    which the server then never reads.
     """
     found = _tls_error_in(error)
     reason = (found.reason or "") if found is not None else ""

@@ -1,8 +1,8 @@
 """Find out how to reach the cluster: a kubeconfig if there is one, else the pod's service account.
 
 The order is kubectl's: the file named on the command line, ``$KUBECONFIG`` (several files, merged),
-``~/.kube/config``, and then the service account that Kubernetes mounts into a pod. Whatever is wrong is a
-UsageError that says what must be true, where, and what to do.
+``~/.kube/config``, and then the service account that Kubernetes mounts into a pod. Whatever is
+wrong is a UsageError that says what must be true, where, and what to do.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ def from_kubeconfig(
 def in_cluster(
     environment: Mapping[str, str], service_account: Path = SERVICE_ACCOUNT
 ) -> ClusterAccess:
-    """Return how a pod reaches the cluster it is in. The token and the authority are rotated, so both stay files."""
+    """Return how a pod reaches the cluster it is in. The token and the authority are rotated, so
+    both stay files.
+    """
     server = _service_address(environment)
     token, authority = service_account / "token", service_account / "ca.crt"
     for file in (token, authority):

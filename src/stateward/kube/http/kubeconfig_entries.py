@@ -1,6 +1,7 @@
 """What the entries of a kubeconfig mean: an address, TLS material, a source of credentials.
 
-Inline data wins over a file of the same purpose, and a token over every other way to log in, as in kubectl.
+Inline data wins over a file of the same purpose, and a token over every other way to log in, as in
+kubectl.
 """
 
 from __future__ import annotations
@@ -203,7 +204,8 @@ def _plugin(
 
 
 def _command(user: Found[User], command: str) -> str:
-    # A bare name is looked up in PATH; one with a slash is a path, relative to the kubeconfig like any other.
+    # A bare name is looked up in PATH; one with a slash is a path, relative to the kubeconfig like
+    # any other.
     return str(user.path(command)) if "/" in command else command
 
 

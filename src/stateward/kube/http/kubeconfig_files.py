@@ -1,7 +1,8 @@
-"""Read kubeconfig files and merge them by kubectl's rule: the first to name a thing decides all of it.
+"""Read kubeconfig files and merge them by kubectl's rule: the first to name a thing decides all of
+it.
 
-Entries keep the file they are from, because relative paths in them are relative to that file. A message never
-quotes the file's text: any line of it may be a secret.
+Entries keep the file they are from, because relative paths in them are relative to that file. A
+message never quotes the file's text: any line of it may be a secret.
 """
 
 from __future__ import annotations
@@ -126,7 +127,9 @@ class Merged:
 
 
 def is_there(path: Path) -> bool:
-    """Tell whether a file is there, as far as we may see: what we may not see is worth an error later."""
+    """Tell whether a file is there, as far as we may see: what we may not see is worth an error
+    later.
+    """
     try:
         path.stat()
     except (FileNotFoundError, NotADirectoryError):

@@ -54,7 +54,9 @@ class Logins:
         return Login(identity, context)
 
     async def renewed(self, refused: Login) -> Login:
-        """Return the login to use after a 401: the same one, if nothing has changed and nothing can."""
+        """Return the login to use after a 401: the same one, if nothing has changed and nothing
+        can.
+        """
         self._credentials.refused(refused.identity)
         self._tls.recheck()
         return await self.current()

@@ -1,8 +1,8 @@
 """Which proxy a connection goes through, by the rules that kubectl follows.
 
-The environment is read here and not by the HTTP library, which would ask the process (and ``~/.netrc``) behind
-our back, and which does not understand networks such as ``10.0.0.0/8`` in ``NO_PROXY``: inside a cluster that is
-the usual way to keep the API server off the proxy.
+The environment is read here and not by the HTTP library, which would ask the process (and
+``~/.netrc``) behind our back, and which does not understand networks such as ``10.0.0.0/8`` in
+``NO_PROXY``: inside a cluster that is the usual way to keep the API server off the proxy.
 """
 
 from __future__ import annotations

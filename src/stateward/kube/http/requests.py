@@ -1,7 +1,8 @@
 """Verbs as requests: which method, path, query and body Kubernetes wants for each. Pure.
 
-A path is refused when it would mean something else than was asked: without a name, a deletion would be one of
-the whole collection, and without a namespace the answer would be a misleading "not found".
+A path is refused when it would mean something else than was asked: without a name, a deletion would
+be one of the whole collection, and without a namespace the answer would be a misleading "not
+found".
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request, without the credentials. A body may be a Secret, and a query holds long tokens: neither is shown."""
+    """One request, without the credentials. A body may be a Secret, and a query holds long tokens:
+    neither is shown.
+    """
 
     method: str
     path: str
@@ -107,7 +110,9 @@ VERSION = Request("GET", "/version")
 
 @dataclass(frozen=True, slots=True)
 class Writing:
-    """The writing verbs, with what is the same in all of them: who writes, and how strictly fields are checked."""
+    """The writing verbs, with what is the same in all of them: who writes, and how strictly fields
+    are checked.
+    """
 
     field_manager: str
     field_validation: str = ""

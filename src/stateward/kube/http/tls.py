@@ -1,8 +1,9 @@
-"""TLS contexts that follow their files: a rotated authority or client certificate is picked up while we run.
+"""TLS contexts that follow their files: a rotated authority or client certificate is picked up
+while we run.
 
-A new context means new connections, since the pool keeps connections by context: requests already under way
-finish on the old one. A rotation that is caught half-way (new certificate, old key) leaves the old context in
-use until the files agree.
+A new context means new connections, since the pool keeps connections by context: requests already
+under way finish on the old one. A rotation that is caught half-way (new certificate, old key)
+leaves the old context in use until the files agree.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class TlsContexts:
         self._doubted = False
 
     def current(self, certificate: ClientCertificate | None = None) -> ssl.SSLContext:
-        """Return the context to use now; a certificate given here is shown instead of the configured one."""
+        """Return the context to use now; a certificate given here is shown instead of the
+        configured one.
+        """
         now = self._clock.monotonic()
         if self._made is None or self._made.certificate != certificate:
             self._made = self._make(certificate, self._stamps())
@@ -64,7 +67,9 @@ class TlsContexts:
         self._look_at = self._clock.monotonic()
 
     def doubt(self) -> None:
-        """Make the context again before the next use, whatever the files look like: a handshake failed."""
+        """Make the context again before the next use, whatever the files look like: a handshake
+        failed.
+        """
         self._doubted = True
         self.recheck()
 
@@ -109,7 +114,9 @@ def _stamp(path: Path) -> _Stamp:
 
 
 def _trusting(material: TlsMaterial) -> ssl.SSLContext:
-    """Return a context that trusts the authority alone, or what the machine trusts if there is none."""
+    """Return a context that trusts the authority alone, or what the machine trusts if there is
+    none.
+    """
     if not material.verify:
         return _trusting_anybody()
     match material.authority:
@@ -119,9 +126,11 @@ def _trusting(material: TlsMaterial) -> ssl.SSLContext:
             context = _trusting_pem(_text_of(path, "certificate-authority"), str(path))
         case PemText(text):
             context = _trusting_pem(text, "certificate-authority-data")
-    # Kubernetes' own authorities often lack an extension that the strict check of newer Pythons asks for.
+    # Kubernetes' own authorities often lack an extension that the strict check of newer Pythons
+    # asks for.
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
-    # What the kubeconfig names is to be trusted, also when it is not the root of its chain (as in kubectl).
+    # What the kubeconfig names is to be trusted, also when it is not the root of its chain (as in
+    # kubectl).
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     return context
 
@@ -165,7 +174,9 @@ def _show(context: ssl.SSLContext, certificate: Pem, key: Pem) -> None:
 
 @contextmanager
 def _on_disk(pem: Pem, field: str) -> Iterator[str]:
-    """Give a path to the PEM text: OpenSSL takes no other form. A file made for that is gone right after."""
+    """Give a path to the PEM text: OpenSSL takes no other form. A file made for that is gone right
+    after.
+    """
     if isinstance(pem, PemFile):
         _text_of(pem.path, field)  # for the better message
         yield str(pem.path)

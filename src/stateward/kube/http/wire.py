@@ -1,9 +1,9 @@
 """One request, one answer: logins and deadlines around the HTTP library.
 
-Nothing is repeated here, with one exception: a 401 did nothing, so a login that can be renewed is, and the
-request is sent once more. The library would also repeat a PUT or DELETE by itself when a kept connection turns
-out to be closed. The first one may have been carried out, so the second would be answered with a conflict that
-nobody caused: that is prevented.
+Nothing is repeated here, with one exception: a 401 did nothing, so a login that can be renewed is,
+and the request is sent once more. The library would also repeat a PUT or DELETE by itself when a
+kept connection turns out to be closed. The first one may have been carried out, so the second would
+be answered with a conflict that nobody caused: that is prevented.
 """
 
 from __future__ import annotations
@@ -127,7 +127,9 @@ class Wire:
     async def _head(
         self, request: Request, login: Login, patience: Patience
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send the request and give the beginning of the answer; what is not read of it is thrown away."""
+        """Send the request and give the beginning of the answer; what is not read of it is thrown
+        away.
+        """
         progress = _Progress()
         try:
             response = await self._sent(request, login, patience, progress)

@@ -1,7 +1,7 @@
 """Tell one report everywhere: journal, metrics, events. Conditions are the operator's own words.
 
-People are told what changed, not what is still so: an event is written when a step says something else about an
-object than it said last time.
+People are told what changed, not what is still so: an event is written when a step says something
+else about an object than it said last time.
 """
 
 from __future__ import annotations

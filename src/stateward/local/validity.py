@@ -1,0 +1,93 @@
+"""What metadata must be like: names, labels, annotations, owners, finalizers.
+
+Only metadata: whether a spec makes sense is for whoever defines the kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from stateward.core import naming
+from stateward.kube.codec import Json
+from stateward.kube.errors import Cause, Invalid
+from stateward.kube.resources import Resource
+from stateward.local.kinds import Kind
+
+#: Bytes of all annotations of an object.
+_ANNOTATIONS_LIMIT = 256 * 1024
+#: Finalizers that Kubernetes' own kinds may have although they have no domain.
+_STANDARD_FINALIZERS = {"orphan", "foregroundDeletion", "kubernetes"}
+
+
+def invalid(resource: Resource[Any], name: str, *causes: Cause) -> Invalid:
+    """Return the refusal of an object, with everything that is wrong with it."""
+    told = ", ".join(f"{cause.field}: {cause.message}" for cause in causes)
+    listed = f"[{told}]" if len(causes) > 1 else told
+    return Invalid(f'{resource.kind} "{name}" is invalid: {listed}', causes=causes)
+
+
+def wrong(field: str, message: str, *, reason: str = "FieldValueInvalid") -> Cause:
+    """Return one thing that is wrong, in one place."""
+    return Cause(reason=reason, message=message, field=field)
+
+
+def check_new(metadata: Json, kind: Kind) -> None:
+    """Raise Invalid when a new object may not have such metadata."""
+    name = metadata["name"]
+    problem = kind.name_problem(name)
+    found = [wrong("metadata.name", f"Invalid value: {problem}")] if problem else []
+    _refuse(kind, name, [*found, *_problems(metadata, kind)])
+
+
+def check_changed(metadata: Json, kind: Kind) -> None:
+    """Raise Invalid when an object may not get such metadata; its name is what it is."""
+    _refuse(kind, metadata["name"], list(_problems(metadata, kind)))
+
+
+def _refuse(kind: Kind, name: str, found: list[Cause]) -> None:
+    if found:
+        raise invalid(kind.resource, name, *found)
+
+
+def _problems(metadata: Json, kind: Kind) -> Iterator[Cause]:
+    yield from _label_problems(metadata.get("labels", {}))
+    yield from _annotation_problems(metadata.get("annotations", {}))
+    yield from _owner_problems(metadata.get("ownerReferences", ()))
+    yield from _finalizer_problems(metadata.get("finalizers", ()), kind)
+
+
+def _label_problems(labels: dict[str, str]) -> Iterator[Cause]:
+    for key, value in labels.items():
+        for problem in (naming.label_key_problem(key), naming.label_value_problem(value)):
+            if problem:
+                yield wrong("metadata.labels", f"Invalid value: {problem}")
+
+
+def _annotation_problems(annotations: dict[str, str]) -> Iterator[Cause]:
+    for key in annotations:
+        if problem := naming.label_key_problem(key.lower()):
+            yield wrong("metadata.annotations", f"Invalid value: {problem}")
+    size = sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items())
+    if size > _ANNOTATIONS_LIMIT:
+        message = f"Too long: may not be more than {_ANNOTATIONS_LIMIT} bytes"
+        yield wrong("metadata.annotations", message, reason="FieldValueTooLong")
+
+
+def _owner_problems(owners: list[Json]) -> Iterator[Cause]:
+    for owner in owners:
+        for name in ("apiVersion", "kind", "name", "uid"):
+            if not owner.get(name):
+                yield wrong(f"metadata.ownerReferences.{name}", "Invalid value: must not be empty")
+    if sum(1 for owner in owners if owner.get("controller")) > 1:
+        message = "Invalid value: Only one reference can have Controller set to true"
+        yield wrong("metadata.ownerReferences", message)
+
+
+def _finalizer_problems(finalizers: list[str], kind: Kind) -> Iterator[Cause]:
+    for place, finalizer in enumerate(finalizers):
+        if problem := naming.label_key_problem(finalizer):
+            yield wrong("metadata.finalizers", f"Invalid value: {problem}")
+        elif kind.built_in and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+            message = "name is neither a standard finalizer name nor is it fully qualified"
+            yield wrong(f"metadata.finalizers[{place}]", f"Invalid value: {message}")
