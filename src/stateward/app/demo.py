@@ -124,8 +124,9 @@ class Stage:
 
 @asynccontextmanager
 async def stage(ports: Ports) -> AsyncGenerator[Stage, None]:
-    """Set the stage: an embedded Kubernetes with two instances of the operator; clear it
-    afterwards.
+    """Set the stage: an embedded Kubernetes with two instances of the operator.
+
+    Clear it afterwards.
     """
     api = Api(ports)
     it = Stage(ports, api, MemoryClient(api, field_manager="you"))

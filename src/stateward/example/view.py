@@ -52,8 +52,9 @@ class View:
 
 
 def view_of(team: Team, children: list[ConfigMap]) -> View:
-    """Return the view from what the caches hold; a child of another incarnation of the team is none
-    of ours.
+    """Return the view from what the caches hold.
+
+    A child of another incarnation of the team is none of ours.
     """
     members = sorted(
         (

@@ -1,6 +1,6 @@
 """The client port: all that anybody may ask of Kubernetes.
 
-Two implementations fit it: the one over HTTP (``http_client.py``) and the one over the embedded
+Two implementations fit it: the one over HTTP (``http/client.py``) and the one over the embedded
 store (``local/client.py``); one contract suite runs over both. Whoever needs less declares a
 smaller Protocol.
 
@@ -107,8 +107,9 @@ class JsonPatch:
 
 @dataclass(frozen=True, slots=True)
 class Apply:
-    """Server-side apply: the fields named are ours; those we named last time and no longer do are
-    removed.
+    """Server-side apply: the fields named are ours.
+
+    Those we named last time and no longer do are removed.
     """
 
     body: Json

@@ -31,8 +31,9 @@ class Manifest:
 
 
 def read(text: str, source: str) -> list[Manifest]:
-    """Return the documents of a YAML text; raise UsageError, with line and column, when it is not
-    one.
+    """Return the documents of a YAML text.
+
+    Raise UsageError, with line and column, when it is not one.
     """
     loader = yaml.CSafeLoader(text)
     found: list[Manifest] = []
@@ -78,8 +79,8 @@ _YAML_HINT = "mend the file; `kubectl create --dry-run=client -o yaml ...` write
 def _an_object(body: Any, source: str, node: yaml.Node) -> Json:
     if not isinstance(body, dict):
         raise UsageError(
-            f"{source}:{node.start_mark.line + 1}: a manifest must be an object with apiVersion and kind,"
-            f" got {type(body).__name__}",
+            f"{source}:{node.start_mark.line + 1}: a manifest must be an object with apiVersion"
+            f" and kind, got {type(body).__name__}",
             hint=_YAML_HINT,
         )
     return body

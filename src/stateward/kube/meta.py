@@ -70,8 +70,9 @@ class ObjectMeta(Part):
 
 
 class Object(Part):
-    """Base of every typed object. Lists of built-in kinds leave apiVersion and kind out, so we
-    never read them.
+    """Base of every typed object.
+
+    Lists of built-in kinds leave apiVersion and kind out, so we never read them.
     """
 
     metadata: ObjectMeta = ObjectMeta()

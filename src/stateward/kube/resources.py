@@ -87,8 +87,9 @@ class Registry:
         return found
 
     def of_kind(self, api_version: str, kind: str) -> Resource[Any]:
-        """Return the resource of a kind; raise UsageError, with a suggestion, when we do not know
-        it.
+        """Return the resource of a kind.
+
+        Raise UsageError, with a suggestion, when we do not know it.
         """
         if (found := self.find(api_version, kind)) is not None:
             return found

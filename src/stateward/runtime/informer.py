@@ -114,7 +114,8 @@ class Informer(Generic[T]):
         watch = self._client.watch(self.resource, self._selection, since=self._revision)
         async with aclosing(watch) as events:
             async for event in events:
-                if self._clock.monotonic() - began >= SHORT_WATCH:
+                lasts = self._clock.monotonic() - began >= SHORT_WATCH
+                if lasts or event.change is not Change.BOOKMARK:
                     self._failures = 0
                 self.problem = None
                 self._take_in(event)

@@ -152,7 +152,8 @@ class SimLoop(asyncio.BaseEventLoop):
     def _run_handle(self, handle: asyncio.Handle) -> None:
         if handle.cancelled():
             return
-        process = handle._context.get(PROCESS)  # type: ignore[attr-defined]  # noqa: SLF001 - the only way to ask
+        context: Context = handle._context  # type: ignore[attr-defined]  # noqa: SLF001 - no other way
+        process = context.get(PROCESS)
         if process is not None and process.stands_still:
             process.hold(handle)
             return
@@ -174,7 +175,9 @@ class SimLoop(asyncio.BaseEventLoop):
     def _write_to_self(self) -> None:
         """Nothing sleeps in a selector, so nobody has to be woken."""
 
-    def run_in_executor(self, executor: object, func: object, *args: object) -> NoReturn:  # noqa: ARG002
+    def run_in_executor(  # noqa: ARG002
+        self, executor: object, func: object, *args: object
+    ) -> NoReturn:
         """Refuse: threads have no place in a repeatable run."""
         raise HouseError(f"a simulation must not use threads, and {func!r} asked for one")
 

@@ -127,8 +127,9 @@ class Watchman:
 
 
 async def life_of_a_team(world: World) -> None:
-    """Create, change, grow, shrink, delete and recreate a team while the world is stormy; then
-    demand order.
+    """Create, change, grow, shrink, delete and recreate a team while the world is stormy.
+
+    Then demand order.
     """
     watchman = Watchman(world)
     for number in range(2):

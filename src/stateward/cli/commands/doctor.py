@@ -31,7 +31,7 @@ def doctor(kubeconfig: str, context: str, timeout: float) -> None:
     click.echo("doctor: all is well")
 
 
-async def _ask(access: ClusterAccess, timeout: float) -> str:  # noqa: ASYNC109 - the client keeps to it
+async def _ask(access: ClusterAccess, timeout: float) -> str:  # noqa: ASYNC109
     ports = Ports.of_this_machine()
     limits = Limits(deadline=timeout, attempts=1)
     async with HttpClient(access, ports.clock, ports.chance, limits=limits) as client:

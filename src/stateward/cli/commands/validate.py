@@ -15,8 +15,9 @@ from stateward.kube import manifests
 @click.command(short_help="Check manifests without a cluster.")
 @click.argument("files", nargs=-1, required=True)
 def validate(files: tuple[str, ...]) -> int:
-    """Check manifests: known kinds, no misspelt fields, values of the right type. A dash reads
-    standard input.
+    """Check manifests: known kinds, no misspelt fields, values of the right type.
+
+    A dash reads standard input.
     """
     wrong = 0
     checked = 0

@@ -32,8 +32,9 @@ Pem: TypeAlias = PemFile | PemText
 
 @dataclass(frozen=True, slots=True)
 class TlsMaterial:
-    """Whom to trust and what to show. Without an authority, the ones the machine trusts are
-    trusted.
+    """Whom to trust and what to show.
+
+    Without an authority, the ones the machine trusts are trusted.
     """
 
     authority: Pem | None = None

@@ -117,8 +117,9 @@ def refusal(answer: Answer) -> ApiError:
 
 
 def nonsense(request: Request, problem: str) -> PeerError:
-    """Return the error for an answer that makes no sense; a write may all the same have been
-    carried out.
+    """Return the error for an answer that makes no sense.
+
+    A write may all the same have been carried out.
     """
     if request.writes:
         return OutcomeUnknown(f"{request} was sent, but {problem}", hint=READ_BACK)

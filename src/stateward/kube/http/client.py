@@ -111,8 +111,9 @@ class HttpClient:
         *,
         read: Read = Read.QUORUM,
     ) -> Listing[T]:
-        """Return all selected objects, page by page; all at once when the pages did not last long
-        enough.
+        """Return all selected objects, page by page.
+
+        All at once when the pages did not last long enough.
         """
         until = self._clock.monotonic() + self._limits.bulk_deadline
         pages: tuple[Page[T], ...] = ()
@@ -145,8 +146,9 @@ class HttpClient:
         lines.finish()
 
     async def log(self, key: ObjectKey, options: LogOptions) -> AsyncGenerator[bytes, None]:
-        """Yield the log of one container of a pod; a followed one may be silent for as long as it
-        likes.
+        """Yield the log of one container of a pod.
+
+        A followed one may be silent for as long as it likes.
         """
         patience = (
             Patience(None)

@@ -73,8 +73,9 @@ class FixedCredentials:
 
 
 class FileCredentials:
-    """A token in a file that somebody renews. Once read, an unreadable moment of the file costs
-    nothing.
+    """A token in a file that somebody renews.
+
+    Once read, an unreadable moment of the file costs nothing.
     """
 
     def __init__(self, path: Path, clock: Clock) -> None:

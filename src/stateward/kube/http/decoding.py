@@ -1,4 +1,5 @@
 """Typed objects out of bytes: pages of a list, and watch events, which come in pieces of any size.
+
 Pure.
 
 The quick way decodes a whole page or event as its type, in one pass. Only when that fails are the
@@ -93,8 +94,9 @@ class Lines:
 
 
 def event_of(line: bytes, kind: type[T]) -> WatchEvent[T]:
-    """Return the event that a line is; raise what the server says when it says that the watch is
-    over.
+    """Return the event that a line is.
+
+    Raise what the server says when it says that the watch is over.
     """
     name, found = _typed_event(line, kind)
     if isinstance(found, msgspec.Raw):
@@ -265,8 +267,9 @@ def _text(members: dict[str, bytes], name: str) -> str:
 
 
 def _members(text: bytes) -> dict[str, bytes]:
-    """Return the members of a JSON object as text. Looks no deeper, so an object nested too deep
-    still has a name.
+    """Return the members of a JSON object as text.
+
+    Looks no deeper, so an object nested too deep still has a name.
     """
     parts = _parts(text)
     names = (msgspec.json.decode(name, type=str) for name in parts[::2])

@@ -74,8 +74,9 @@ def from_kubeconfig(
 def in_cluster(
     environment: Mapping[str, str], service_account: Path = SERVICE_ACCOUNT
 ) -> ClusterAccess:
-    """Return how a pod reaches the cluster it is in. The token and the authority are rotated, so
-    both stay files.
+    """Return how a pod reaches the cluster it is in.
+
+    The token and the authority are rotated, so both stay files.
     """
     server = _service_address(environment)
     token, authority = service_account / "token", service_account / "ca.crt"

@@ -33,8 +33,9 @@ JSON = "application/json"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request, without the credentials. A body may be a Secret, and a query holds long tokens:
-    neither is shown.
+    """One request, without the credentials.
+
+    A body may be a Secret, and a query holds long tokens: neither is shown.
     """
 
     method: str

@@ -48,8 +48,9 @@ class TlsContexts:
         self._doubted = False
 
     def current(self, certificate: ClientCertificate | None = None) -> ssl.SSLContext:
-        """Return the context to use now; a certificate given here is shown instead of the
-        configured one.
+        """Return the context to use now.
+
+        A certificate given here is shown instead of the configured one.
         """
         now = self._clock.monotonic()
         if self._made is None or self._made.certificate != certificate:
@@ -174,8 +175,9 @@ def _show(context: ssl.SSLContext, certificate: Pem, key: Pem) -> None:
 
 @contextmanager
 def _on_disk(pem: Pem, field: str) -> Iterator[str]:
-    """Give a path to the PEM text: OpenSSL takes no other form. A file made for that is gone right
-    after.
+    """Give a path to the PEM text: OpenSSL takes no other form.
+
+    A file made for that is gone right after.
     """
     if isinstance(pem, PemFile):
         _text_of(pem.path, field)  # for the better message

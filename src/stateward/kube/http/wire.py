@@ -127,8 +127,9 @@ class Wire:
     async def _head(
         self, request: Request, login: Login, patience: Patience
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send the request and give the beginning of the answer; what is not read of it is thrown
-        away.
+        """Send the request and give the beginning of the answer.
+
+        What is not read of it is thrown away.
         """
         progress = _Progress()
         try:
