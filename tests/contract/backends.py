@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -25,7 +25,7 @@ from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import from_kubeconfig
-from stateward.kube.meta import ObjectKey
+from stateward.kube.meta import Object
 from stateward.kube.resources import BUILT_IN, CUSTOM_RESOURCES, NAMESPACES, Registry, Resource
 from stateward.kube.structure import structure_of_schema
 from stateward.local.api import Api
@@ -129,13 +129,8 @@ async def over_http(access: ClusterAccess, truth: Truth) -> None:
 
 
 async def _serve_widgets(client: Client) -> None:
-    try:
-        await client.get(CUSTOM_RESOURCES, ObjectKey("", WIDGETS.name))
-    except NotFound:
-        try:
-            await client.create(CUSTOM_RESOURCES, DEFINITION)
-        except AlreadyExists:
-            pass
+    with suppress(AlreadyExists):
+        await client.create(replace(CUSTOM_RESOURCES, type=Object), DEFINITION)
 
     async def served() -> bool:
         try:

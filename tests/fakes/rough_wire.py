@@ -9,6 +9,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
+from contextvars import Context
 from typing import Any
 
 from stateward.kube.client import WatchEvent
@@ -55,6 +56,21 @@ def take(before: float, after: float = 0.0) -> Fate:
         return result
 
     return slow
+
+
+def late(before: float, after: float = 0.0) -> Fate:
+    """As :func:`take`, and it is done even if the caller gives up or sleeps meanwhile."""
+
+    async def on_its_way(perform: Perform) -> Any:
+        journey = asyncio.get_running_loop().create_task(
+            take(before, after)(perform), context=Context()
+        )
+        journey.add_done_callback(
+            lambda done: done.cancelled() or done.exception()
+        )  # not ours to mind
+        return await asyncio.shield(journey)
+
+    return on_its_way
 
 
 async def hang(perform: Perform) -> Any:

@@ -16,6 +16,7 @@ class Server:
 
     def __init__(self) -> None:
         self._texts = [msgspec.json.encode(pods.pod(n, n + 1)) for n in range(pods.COUNT)]
+        self._lines = [pods.watch_line(n, pods.COUNT + n + 1) for n in range(pods.COUNT)]
         self._go = asyncio.Event()
 
     def app(self) -> web.Application:
@@ -45,15 +46,15 @@ class Server:
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         await response.prepare(request)
         await self._go.wait()
-        for number in range(pods.COUNT):
-            await response.write(pods.watch_line(number, pods.COUNT + number + 1))
+        for line in self._lines:
+            await response.write(line)
         await asyncio.sleep(600)
         return response
 
 
 async def serve() -> None:
     """Serve on a free port of the loopback, print it, and end when standard input does."""
-    runner = web.AppRunner(Server().app())
+    runner = web.AppRunner(Server().app(), shutdown_timeout=0.1)
     await runner.setup()
     site = web.TCPSite(runner, "127.0.0.1", 0)
     await site.start()

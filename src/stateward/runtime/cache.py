@@ -160,13 +160,12 @@ class Cache(Generic[T]):
 
     def _file(self, key: ObjectKey, before: T | None, now: T | None) -> None:
         for name, index in self._indexes.items():
-            # Without repetitions: an object may name the same owner twice.
-            old = tuple(dict.fromkeys(index.values(before))) if before is not None else ()
-            new = tuple(dict.fromkeys(index.values(now))) if now is not None else ()
+            old = tuple(index.values(before)) if before is not None else ()
+            new = tuple(index.values(now)) if now is not None else ()
             if old == new:
                 continue
             drawer = self._filed[name]
-            for value in old:
+            for value in dict.fromkeys(old):  # an object may name the same owner twice
                 drawer[value].pop(key, None)
                 if not drawer[value]:
                     del drawer[value]

@@ -74,6 +74,7 @@ class Informer(Generic[T]):
         self._listeners: list[Callable[[Delta[T]], None]] = []
         self._revision = ""
         self._failures = 0
+        self._counted = (0, 0)
         self._log = structlog.get_logger("informer").bind(resource=str(resource))
 
     @property
@@ -143,11 +144,15 @@ class Informer(Generic[T]):
         self._after_change([delta] if delta else [])
 
     def _after_change(self, deltas: list[Delta[T]]) -> None:
-        self._meter.objects(len(self.cache))
-        self._meter.malformed(len(self.cache.malformed))
-        # What we wrote ourselves may bring no delta (it came and went unseen), and still somebody waits for it.
-        settled = [Delta(item, item) for item in self.own_writes.settle(self._revision)]
-        for delta in (*deltas, *settled):
+        counted = (len(self.cache), len(self.cache.malformed))
+        if counted != self._counted:
+            self._counted = counted
+            self._meter.objects(counted[0])
+            self._meter.malformed(counted[1])
+        if len(self.own_writes):
+            # What we wrote may bring no delta (it came and went unseen), and still somebody waits.
+            deltas += [Delta(item, item) for item in self.own_writes.settle(self._revision)]
+        for delta in deltas:
             for listener in self._listeners:
                 listener(delta)
 

@@ -244,6 +244,10 @@ class _LostOnce(Exception):
         self.error = error
 
 
+#: Bytes that a connection reads ahead of us.
+_READ_AHEAD = 2**20
+
+
 def _new_session() -> aiohttp.ClientSession:
     """Return a session; requests give a :class:`Progress` as ``trace_request_ctx``."""
     return aiohttp.ClientSession(
@@ -251,6 +255,8 @@ def _new_session() -> aiohttp.ClientSession:
         cookie_jar=aiohttp.DummyCookieJar(),
         trace_configs=[_tracing()],
         middlewares=(_never_twice,),
+        # Watch events are tens of kilobytes: a small buffer would stop and start the socket for each.
+        read_bufsize=_READ_AHEAD,
     )
 
 
