@@ -9,6 +9,7 @@ import pytest
 from contract.backends import Kube
 from contract.widgets import WIDGETS, Widget
 from contract.words import config_map, deployment, key, owner, service, stateful_set, whole, widget
+from fakes.names import named
 from stateward.kube.client import Apply, JsonPatch, MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict, ServerFailed
@@ -94,7 +95,7 @@ async def test_the_same_key_twice_is_nonsense(kube: Kube) -> None:
 
 
 @pytest.mark.parametrize(
-    ("resource", "team"), [(STATEFUL_SETS, stateful_set), (DEPLOYMENTS, deployment)], ids=str
+    ("resource", "team"), [(STATEFUL_SETS, stateful_set), (DEPLOYMENTS, deployment)], ids=named
 )
 async def test_containers_merge_by_name(kube: Kube, resource: Any, team: Any) -> None:
     main, proxy = {"name": "main", "image": "m:1"}, {"name": "proxy", "image": "p:1"}

@@ -239,6 +239,44 @@ async def test_finalizers_owners_and_labels_are_kept_as_written(kube: Kube) -> N
     assert made.finalizers == ("example.com/hold",)
 
 
+@pytest.mark.parametrize(("kind", "is_taken"), [("ConfigMap", False), ("Widget", True)])
+async def test_a_finalizer_of_a_built_in_kind_has_a_domain(
+    kube: Kube, kind: str, is_taken: bool
+) -> None:
+    resource, one = KINDS[kind]
+    body = one(kube, "a")
+    body["metadata"]["finalizers"] = ["plain"]
+
+    if is_taken:
+        assert (await kube.client.create(resource, body)).metadata.finalizers == ("plain",)
+    else:
+        with pytest.raises(Invalid):
+            await kube.client.create(resource, body)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "is_taken"),
+    [
+        ("ConfigMap", "a.b", True),
+        ("ConfigMap", "a" * 253, True),
+        ("Widget", "a.b", True),
+        ("Service", "a.b", False),
+        ("Service", "a" * 64, False),
+        ("Service", "0a", False),
+    ],
+)
+async def test_some_names_must_be_one_part_of_a_domain(
+    kube: Kube, kind: str, name: str, is_taken: bool
+) -> None:
+    resource, one = KINDS[kind]
+
+    if is_taken:
+        assert (await kube.client.create(resource, one(kube, name))).metadata.name == name
+    else:
+        with pytest.raises(Invalid):
+            await kube.client.create(resource, one(kube, name))
+
+
 async def test_a_refused_object_is_nowhere(kube: Kube) -> None:
     with pytest.raises(ApiError):
         await kube.client.create(CONFIG_MAPS, config_map(kube, "A"))

@@ -8,12 +8,12 @@ import pytest
 
 from contract.backends import Kube
 from contract.widgets import WIDGETS
-from contract.words import config_map, key, stateful_set, whole, widget
+from contract.words import config_map, deployment, key, pod, stateful_set, whole, widget
 from stateward.kube.client import JsonPatch, MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict, Invalid, NotFound
 from stateward.kube.meta import is_newer
-from stateward.kube.resources import CONFIG_MAPS, STATEFUL_SETS
+from stateward.kube.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, STATEFUL_SETS
 
 #: A resource, an object of it, and a spec that differs from the object's.
 BOTH = pytest.mark.parametrize(
@@ -162,3 +162,39 @@ async def test_whose_words_a_status_is_made_of(kube: Kube) -> None:
     records = {it.get("subresource", ""): it for it in now.metadata.managed_fields}
     assert records["status"]["fieldsV1"] == {"f:status": {".": {}, "f:phase": {}}}
     assert "f:status" not in records[""]["fieldsV1"]
+
+
+async def test_the_status_door_of_a_built_in_kind_lets_metadata_through(kube: Kube) -> None:
+    made = await kube.client.create(STATEFUL_SETS, stateful_set(kube, "a"))
+    change = {"labels": {"a": "b"}, "annotations": {"c": "d"}, "finalizers": ["example.com/e"]}
+
+    now = await kube.client.patch(
+        STATEFUL_SETS, made.metadata.key, MergePatch({"metadata": change}), subresource="status"
+    )
+
+    assert now.metadata.labels == {"a": "b"}
+    assert now.metadata.annotations == {"c": "d"}
+    assert now.metadata.finalizers == ("example.com/e",)
+    assert now.metadata.generation == 1
+
+
+@pytest.mark.parametrize(
+    ("resource", "body", "metadata"),
+    [
+        (DEPLOYMENTS, deployment, {"labels": {"a": "b"}}),
+        (
+            PODS,
+            pod,
+            {"ownerReferences": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "uid": "1"}]},
+        ),
+    ],
+    ids=["Deployment", "Pod"],
+)
+async def test_but_not_all_of_it(kube: Kube, resource: Any, body: Any, metadata: Json) -> None:
+    made = await kube.client.create(resource, body(kube, "a"))
+
+    now = await kube.client.patch(
+        resource, made.metadata.key, MergePatch({"metadata": metadata}), subresource="status"
+    )
+
+    assert (now.metadata.labels, now.metadata.owner_references) == ({}, ())

@@ -9,6 +9,7 @@ import pytest
 from contract.backends import Kube
 from contract.widgets import WIDGETS
 from contract.words import KINDS, config_map, deployment, key, lease, stateful_set, whole, widget
+from fakes.names import named
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json, plain
 from stateward.kube.errors import BadRequest, Conflict, Invalid, NotFound, ServerFailed
@@ -173,7 +174,7 @@ async def test_a_change_of_nothing_writes_nothing(kube: Kube, who: str, nothing:
         (DEPLOYMENTS, deployment, {"metadata": {"labels": {"a": "b"}}}, False),
         (DEPLOYMENTS, deployment, {"metadata": {"annotations": {"a": "b"}}}, True),
     ],
-    ids=str,
+    ids=named,
 )
 async def test_generations_count_what_is_asked_for(
     kube: Kube, resource: Any, body: Any, change: Json, counts: bool

@@ -83,6 +83,22 @@ def budget(kube: Kube, name: str, labels: Json, least: int = 1, **metadata: Any)
     return _document(kube, name, metadata, spec=spec)
 
 
+def volume_claim(kube: Kube, name: str, **metadata: Any) -> Json:
+    """Return a claim that nobody provides for."""
+    spec = {
+        "storageClassName": "nobody",
+        "accessModes": ["ReadWriteOnce"],
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    return _document(kube, name, metadata, spec=spec)
+
+
+def job(kube: Kube, name: str, **metadata: Any) -> Json:
+    """Return a job that does not begin."""
+    work = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "none"}]}
+    return _document(kube, name, metadata, spec={"suspend": True, "template": {"spec": work}})
+
+
 def widget(kube: Kube, name: str, spec: Json | None = None, **metadata: Any) -> Json:
     return _document(kube, name, metadata, spec=spec)
 

@@ -26,13 +26,22 @@ T = TypeVar("T", bound=Object)
 
 
 class Bench:
-    """Make it inside a test marked ``virtual``. ``user`` has a wire of gold, ``client`` the rough one."""
+    """Make it inside a test marked ``virtual``.
 
-    def __init__(self, *, lifetime: float = 600.0, bookmark_every: float = 60.0) -> None:
+    ``user`` has a wire of gold, ``client`` the rough one. One that stands beside another has the same Kubernetes.
+    """
+
+    def __init__(
+        self,
+        *,
+        lifetime: float = 600.0,
+        bookmark_every: float = 60.0,
+        beside: Bench | None = None,
+    ) -> None:
         self.loop = cast("SimLoop", asyncio.get_running_loop())
         self.clock = SimClock(self.loop)
         self.ports = Ports(self.clock, Chance(0))
-        self.api = Api(self.ports)
+        self.api = beside.api if beside is not None else Api(self.ports)
         self.wire = RoughWire()
         pace = Pace(self.clock, bookmark_every, lifetime)
         self.user = MemoryClient(self.api, pace=pace)

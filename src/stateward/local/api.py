@@ -1,4 +1,4 @@
-"""The verbs of the embedded Kubernetes, whoever asks: the in-memory client, the HTTP server, the controllers."""
+"""The verbs of the embedded Kubernetes, whoever asks: a client, the HTTP server, a controller."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Api:
         self._deletion.delete(resource, key, options)
 
     def evict(self, key: ObjectKey, options: DeleteOptions) -> None:
-        """Ask for the end of a pod, if its disruption budget has room; the budget pays for it at once."""
+        """Ask for the end of a pod, if its disruption budget has room."""
         self._eviction.evict(key, options)
 
     def _filter(self, resource: Resource[Any], selection: Selection) -> Filter:

@@ -40,7 +40,7 @@ LogSource = Callable[[ObjectKey, LogOptions], bytes]
 
 
 class MemoryClient:
-    """Every call is a function call; every object still travels as JSON, so nothing is shared by accident."""
+    """Every call is a function call. Objects still travel as JSON: none is shared by accident."""
 
     def __init__(
         self,

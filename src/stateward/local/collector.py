@@ -1,7 +1,8 @@
-"""The garbage collector: objects whose owners are gone go too, and owners wait for those that must go first.
+"""The garbage collector: who has lost all owners goes too, and owners wait for who must go first.
 
-An actor of its own, slower than the writers and allowed to be late, exactly as in a real cluster. Each call of
-:meth:`Collector.step` performs one act, so a simulation can put anything between two of them.
+An actor of its own, slower than the writers and allowed to be late, exactly as in a real cluster.
+Each call of :meth:`Collector.step` performs one act, so a simulation can put anything between two
+of them.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ class Collector:
         return Owner.WAITING if _waits(found) else Owner.SOLID
 
     def _goes_round(self, stored: Stored) -> bool:
-        """Tell whether something that this object owns waits already: it may be waiting for this very one."""
+        """Tell whether what this object owns waits already: it may be for this very one."""
         return any(_waits(it) for _, it in self._dependents(stored.uid))
 
     def _unblock(self, resource: Resource[Any], stored: Stored, document: Json) -> bool:

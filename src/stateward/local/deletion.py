@@ -1,7 +1,8 @@
-"""Deletion: preconditions, finalizers, grace, and what becomes of the objects that the deleted one owned.
+"""Deletion: preconditions, finalizers, grace, and what becomes of what the deleted one owned.
 
-Deleting an object is asking for its end. It ends when no finalizer holds it and, for a pod on a node, when the
-node has reported that it stopped. The garbage collector (``collector.py``) does the rest, later, on its own.
+Deleting an object is asking for its end. It ends when no finalizer holds it and, for a pod on a
+node, when the node has reported that it stopped. The garbage collector (``collector.py``) does the
+rest, later, on its own.
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def _grace_of(pod: Json, options: DeleteOptions) -> int:
 
 
 def _shorten(meta: Json, options: DeleteOptions) -> bool:
-    """Bring the end of a leaving object nearer, counted from when it began to leave; say whether it was."""
+    """Bring the end of a leaving object nearer, counted from when it began, if asked to."""
     granted = meta["deletionGracePeriodSeconds"]
     if options.seconds is None or options.seconds >= granted:
         return False

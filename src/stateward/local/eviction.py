@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 from stateward.core.moments import to_rfc3339
 from stateward.kube.codec import Json
@@ -19,6 +19,13 @@ from stateward.local.writes import Author, Writes
 _RETRY = 10
 #: Pods in these phases disrupt nobody when they go.
 _IDLE = {"Pending", "Succeeded", "Failed"}
+#: What is left on an evicted pod.
+_REASON = {
+    "type": "DisruptionTarget",
+    "status": "True",
+    "reason": "EvictionByEvictionAPI",
+    "message": "Eviction API: evicting",
+}
 
 
 class Eviction:
@@ -33,15 +40,16 @@ class Eviction:
         self._now = now
 
     def evict(self, key: ObjectKey, options: DeleteOptions) -> None:
-        """Ask for the end of a pod, if its disruption budget has room; the budget pays for it at once."""
+        """Ask for the end of a pod, if its disruption budget has room; the budget pays at once."""
         stored = self._writes.existing(PODS, key)
         pod = stored.document()
         check_preconditions(PODS, pod, options)
         if not _disrupts_nobody(pod):
             self._ask_budget(stored, pod, dry_run=options.dry_run)
         if not options.dry_run:
-            self._tell_why(pod)
-        self._deletion.delete(PODS, key, DeleteOptions(**_later(options)))
+            self._tell_why(stored, pod)
+        # The revision was checked, and saying why may have made another one.
+        self._deletion.delete(PODS, key, replace(options, resource_version=""))
 
     def _ask_budget(self, stored: Stored, pod: Json, *, dry_run: bool) -> None:
         budgets = [
@@ -51,7 +59,8 @@ class Eviction:
         ]
         if len(budgets) > 1:
             raise ServerFailed(
-                "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
+                "This pod has more than one PodDisruptionBudget,"
+                " which the eviction subresource does not support."
             )
         if not budgets or _may_go_unready(pod, budgets[0]):
             return
@@ -68,37 +77,16 @@ class Eviction:
             DISRUPTION_BUDGETS, where, budget, Author("kube-apiserver"), subresource="status"
         )
 
-    def _tell_why(self, pod: Json) -> None:
+    def _tell_why(self, stored: Stored, pod: Json) -> None:
         """Leave a condition, so that whoever looks at the leaving pod knows."""
-        reason = {
-            "type": "DisruptionTarget",
-            "status": "True",
-            "reason": "EvictionByEvictionAPI",
-            "message": "Eviction API: evicting",
-        }
-        old = self._writes.existing(PODS, _key(pod)).document()
         conditions = pod.setdefault("status", {}).get("conditions") or []
-        known = [c for c in conditions if c["type"] == reason["type"]]
-        if any(c.get("status") == "True" and c.get("reason") == reason["reason"] for c in known):
+        known = [c for c in conditions if c["type"] == _REASON["type"]]
+        if any(c.get("reason") == _REASON["reason"] and c["status"] == "True" for c in known):
             return
         others = [c for c in conditions if c not in known]
         since = {"lastProbeTime": None, "lastTransitionTime": to_rfc3339(self._now())}
-        pod["status"]["conditions"] = [*others, reason | since]
-        self._writes.finish(PODS, old, pod, dry_run=False)
-
-
-def _later(options: DeleteOptions) -> dict[str, Any]:
-    """Return the options without the revision: it was checked, and saying why has made another one."""
-    return {
-        "uid": options.uid,
-        "propagation": options.propagation,
-        "grace_seconds": options.grace_seconds,
-        "dry_run": options.dry_run,
-    }
-
-
-def _key(document: Json) -> ObjectKey:
-    return ObjectKey(document["metadata"]["namespace"], document["metadata"]["name"])
+        pod["status"]["conditions"] = [*others, _REASON | since]
+        self._writes.finish(PODS, stored.document(), pod, dry_run=False)
 
 
 def _guards(budget: Json, pod: Stored) -> bool:
@@ -111,7 +99,7 @@ def _disrupts_nobody(pod: Json) -> bool:
 
 
 def _may_go_unready(pod: Json, budget: Json) -> bool:
-    """Tell whether a pod that serves nobody may go for nothing: if the policy or enough healthy ones say so."""
+    """Tell whether a pod that serves nobody may go: by policy, or if enough others serve."""
     conditions = pod.get("status", {}).get("conditions") or ()
     if any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
         return False
@@ -130,7 +118,10 @@ def _check(budget: Json) -> None:
         raise _refused(why, retry_after=_RETRY)
     if status.get("disruptionsAllowed", 0) <= 0:
         healthy, desired = status.get("currentHealthy", 0), status.get("desiredHealthy", 0)
-        why = f"The disruption budget {meta['name']} needs {desired} healthy pods and has {healthy} currently"
+        why = (
+            f"The disruption budget {meta['name']} needs {desired} healthy pods"
+            f" and has {healthy} currently"
+        )
         raise _refused(why, retry_after=None)
 
 

@@ -1,9 +1,10 @@
 """Objects as sets of fields: the arithmetic under server-side apply.
 
-A place in an object is a path of elements as Kubernetes writes them in managedFields: ``f:name`` for a field,
-``k:{"name":"a"}`` for the item of a keyed list, ``v:"x"`` for a member of a set. How deep paths go follows the
-structure of the kind: what is replaced whole is one place. The rules are those of structured-merge-diff, the
-library in kube-apiserver; ``tests/contract`` holds them against the real one.
+A place in an object is a path of elements as Kubernetes writes them in managedFields: ``f:name``
+for a field, ``k:{"name":"a"}`` for the item of a keyed list, ``v:"x"`` for a member of a set. How
+deep paths go follows the structure of the kind: what is replaced whole is one place. The rules are
+those of structured-merge-diff, the library in kube-apiserver; ``tests/contract`` holds them against
+the real one.
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ FREE = Structure(Shape.UNKNOWN)
 
 _ITEM = "."  # the place itself, beside the places inside it
 _OBJECTS = {Shape.STRUCT, Shape.MAP, Shape.UNKNOWN}
-_LISTS = {Shape.LIST_MAP, Shape.LIST_SET}
 _LEAF = Structure(Shape.SCALAR)
 
 
@@ -58,19 +58,16 @@ def differences(old: Any, new: Any, structure: Structure) -> Differences:
 
 def merged(live: Any, applied: Any, structure: Structure) -> Any:
     """Return the live value with the applied one laid over it."""
-    under, over = _parts(live, structure), _parts(applied, structure)
-    if under is None or over is None:
+    if not (_has_parts(live, structure) and _has_parts(applied, structure)):
         return applied
-    if not over and (applied is None or live is not None):
-        return live if under else applied
-    if isinstance(applied, dict):
-        was = live or {}
-        laid = {
-            name: merged(was.get(name), inner, child(structure, name))
-            for name, inner in applied.items()
-        }
-        return {**was, **laid}
-    return _merged_list(live or [], applied, structure)
+    if not applied:
+        return live or applied
+    if isinstance(applied, list):
+        return _merged_list(live or [], applied, structure)
+    result = dict(live or {})
+    for name, inner in applied.items():
+        result[name] = merged(result.get(name), inner, child(structure, name))
+    return result
 
 
 def without(value: Any, paths: Iterable[Path], structure: Structure) -> Any:
@@ -107,12 +104,18 @@ def named(paths: Iterable[Path], structure: Structure) -> set[Path]:
 
 def doubled(value: Any, structure: Structure, path: Path = ()) -> Iterator[Path]:
     """Yield the items of keyed lists and sets that are there more than once."""
-    for element, (inner, how) in (_parts(value, structure) or {}).items():
-        where = (*path, element)
-        if structure.shape in _LISTS and len(_groups(value, structure)[element]) > 1:
-            yield where
-        else:
-            yield from doubled(inner, how, where)
+    if not value or not _has_parts(value, structure):
+        return
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            if isinstance(inner, dict | list):
+                yield from doubled(inner, child(structure, name), (*path, f"f:{name}"))
+        return
+    for element, same in _groups(value, structure).items():
+        if len(same) > 1:
+            yield (*path, element)
+        elif isinstance(same[0], dict):
+            yield from doubled(same[0], structure.items or FREE, (*path, element))
 
 
 def child(structure: Structure, name: str) -> Structure:
@@ -153,23 +156,30 @@ def dotted(path: Path) -> str:
 
 
 # ------------------------------------------------------------------ values and their parts
-def _parts(value: Any, structure: Structure) -> dict[str, tuple[Any, Structure]] | None:
-    """Return what a value consists of, by path element, and how that merges; None when it is replaced whole."""
-    if structure.shape in _OBJECTS and isinstance(value, dict):
-        return {f"f:{name}": (inner, child(structure, name)) for name, inner in value.items()}
-    if structure.shape in _LISTS and _is_list(value, structure):
-        items = (structure.items or FREE) if structure.shape is Shape.LIST_MAP else _LEAF
-        groups = _groups(value, structure)
-        return {
-            it: (same[0], items) if len(same) == 1 else (same, _LEAF) for it, same in groups.items()
-        }
-    return {} if value is None and structure.shape in _OBJECTS | _LISTS else None
-
-
-def _is_list(value: Any, structure: Structure) -> bool:
+def _has_parts(value: Any, structure: Structure) -> bool:
+    """Tell whether a value is not replaced whole. Null stands for anything with nothing in it."""
+    if structure.shape in _OBJECTS:
+        return value is None or isinstance(value, dict)
     if structure.shape is Shape.LIST_SET:
-        return isinstance(value, list)
-    return isinstance(value, list) and all(isinstance(item, dict) for item in value)
+        return value is None or isinstance(value, list)
+    if structure.shape is Shape.LIST_MAP:
+        return value is None or (
+            isinstance(value, list) and all(isinstance(item, dict) for item in value)
+        )
+    return False
+
+
+def _parts(value: Any, structure: Structure) -> dict[str, tuple[Any, Structure]] | None:
+    """Return what a value consists of, and how that merges; None when it is replaced whole."""
+    if not _has_parts(value, structure):
+        return None
+    if not value:
+        return {}
+    if isinstance(value, dict):
+        return {f"f:{name}": (inner, child(structure, name)) for name, inner in value.items()}
+    items = (structure.items or FREE) if structure.shape is Shape.LIST_MAP else _LEAF
+    groups = _groups(value, structure).items()
+    return {it: (same[0], items) if len(same) == 1 else (same, _LEAF) for it, same in groups}
 
 
 def _groups(value: list[Any], structure: Structure) -> dict[str, list[Any]]:
@@ -220,7 +230,7 @@ def _is_said(element: str, inner: Any, structure: Structure) -> bool:
 
 
 def _compare(old: Any, new: Any, structure: Structure, path: Path, found: Differences) -> None:
-    """Walk only where the two differ: most of an object is the same from one version to the next."""
+    """Walk only where the two differ: most of an object is the same as before."""
     if old == new and encode(old) == encode(new):  # to Python, true is 1
         return
     was, now = _parts(old, structure), _parts(new, structure)
@@ -258,7 +268,7 @@ def _merged_list(live: list[Any], applied: list[Any], structure: Structure) -> l
 
 
 def _interleaved(live: Mapping[str, Any], applied: Mapping[str, Any]) -> list[str]:
-    """Return the elements of both lists: shared ones in the order of the applied list, others where they were."""
+    """Return the elements of both lists; the applied one decides the order of those in both."""
     shared = deque(element for element in applied if element in live)
     rest = deque(applied)
     order = []
@@ -285,8 +295,7 @@ def _tree(paths: Iterable[Path]) -> Json:
 
 
 def _pruned(value: Any, gone: Json, structure: Structure) -> Any:
-    parts = _parts(value, structure)
-    if not parts or not gone:
+    if not gone or not value or not _has_parts(value, structure):
         return value
     if isinstance(value, dict):
         return {
@@ -294,12 +303,9 @@ def _pruned(value: Any, gone: Json, structure: Structure) -> Any:
             for name, inner in value.items()
             if _ITEM not in gone.get(f"f:{name}", {})
         }
-    result = []
-    for item in value:
-        fate = gone.get(_element(item, structure), {})
-        if _ITEM not in fate:
-            result.append(_pruned(item, fate, structure.items or FREE))
-    return result
+    fates = [(item, gone.get(_element(item, structure), {})) for item in value]
+    items = structure.items or FREE
+    return [_pruned(item, fate, items) for item, fate in fates if _ITEM not in fate]
 
 
 def _without_lonely_dots(place: Json) -> Json:

@@ -1,6 +1,7 @@
-"""What the server knows about a kind beyond its name: how it is created, counted, selected, deleted and merged.
+"""What the server knows about a kind: how it is created, counted, selected, deleted and merged.
 
-The tables say what kube-apiserver's strategies of the built-in kinds do; what they do not name is the rule.
+The tables say what kube-apiserver's strategies of the built-in kinds do; what they do not name is
+the rule.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from stateward.core import naming
 from stateward.kube.codec import Json
 from stateward.kube.resources import Resource
 from stateward.kube.structure import Structure, structure_of_kind, structure_of_schema
+from stateward.local.frozen import Rule, anything_goes, rule_of
 
-#: The metadata of any object merges as Kubernetes says; all else merges freely, where no schema is known.
+#: Where no schema is known, only metadata merges as Kubernetes says; all else merges freely.
 FREE_OBJECT = structure_of_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
 
 #: What lists of every kind can be selected by.
@@ -26,8 +28,7 @@ class Kind:
     """The habits of one kind of object."""
 
     resource: Resource[Any]
-    #: Whether Kubernetes itself defines it: then it is a little stricter with finalizers, and a little laxer
-    #: with what may be written at the status endpoint.
+    #: Whether Kubernetes itself defines it: then its finalizers must have a domain.
     built_in: bool = False
     #: Whether ``metadata.generation`` counts the changes of what is asked for.
     counts_generation: bool = True
@@ -47,6 +48,8 @@ class Kind:
     kept_by_status: frozenset[str] | None = None
     #: What is wrong with a name, or None.
     name_problem: Callable[[str], str | None] = naming.dns_subdomain_problem
+    #: What may not be changed, given an object before and after.
+    frozen: Rule = anything_goes
     #: How its fields merge.
     structure: Callable[[], Structure] = lambda: FREE_OBJECT
 
@@ -102,13 +105,11 @@ _SELECTED_BY = {
     "replicasets.apps": {"status.replicas"},
 }
 _KEPT_BY_STATUS = {"deployments.apps": {"labels"}, "pods": {"ownerReferences"}}
-_NAMED_BY_A_LABEL = {"services", "namespaces"}
 
 
 def built_in(resource: Resource[Any]) -> Kind:
     """Return the habits of a kind that Kubernetes itself defines."""
     name = resource.name
-    label = naming.dns_label_problem
     return Kind(
         resource,
         built_in=True,
@@ -120,7 +121,8 @@ def built_in(resource: Resource[Any]) -> Kind:
         graceful=name == "pods",
         selectable=_SELECTABLE | _SELECTED_BY.get(name, set()),
         kept_by_status=frozenset(_KEPT_BY_STATUS.get(name, ())),
-        name_problem=label if name in _NAMED_BY_A_LABEL else naming.dns_subdomain_problem,
+        name_problem=_name_rule(resource),
+        frozen=rule_of(name),
         structure=lambda: _built_in_structure(resource),
     )
 
@@ -128,6 +130,25 @@ def built_in(resource: Resource[Any]) -> Kind:
 def custom(resource: Resource[Any], structure: Structure | None = None) -> Kind:
     """Return the habits of a kind that somebody added."""
     return Kind(resource, structure=lambda: structure or FREE_OBJECT)
+
+
+def _name_rule(resource: Resource[Any]) -> Callable[[str], str | None]:
+    if resource.group == "rbac.authorization.k8s.io":
+        return _path_segment_problem
+    rules = {"services": _service_name_problem, "namespaces": naming.dns_label_problem}
+    return rules.get(resource.name, naming.dns_subdomain_problem)
+
+
+def _service_name_problem(name: str) -> str | None:
+    if name[:1].isdigit():
+        return f"must begin with a letter, got {name!r}"
+    return naming.dns_label_problem(name)
+
+
+def _path_segment_problem(name: str) -> str | None:
+    if name in {".", ".."} or "/" in name or "%" in name:
+        return f"must be one part of a path, got {name!r}"
+    return None
 
 
 def _built_in_structure(resource: Resource[Any]) -> Structure:
@@ -141,7 +162,7 @@ class Kinds:
         self._kinds = {kind.resource.name: kind for kind in kinds}
 
     def of(self, resource: Resource[Any]) -> Kind:
-        """Return what is known of a resource; one that was not announced counts as somebody's own."""
+        """Return what is known of a resource; one that nobody announced counts as custom."""
         if resource.name not in self._kinds:
             is_ours = "." in resource.group and not resource.group.endswith(".k8s.io")
             self._kinds[resource.name] = custom(resource) if is_ours else built_in(resource)

@@ -1,8 +1,8 @@
 """Who owns which field of an object, and what server-side apply makes of it.
 
-Every write leaves a record in ``metadata.managedFields``. Somebody who applies owns exactly what it named: naming
-a field that another owns with another value is a conflict, unless forced; a field it named before and no longer
-does goes away, unless another owns it too.
+Every write leaves a record in ``metadata.managedFields``. Somebody who applies owns exactly what it
+named: naming a field that another owns with another value is a conflict, unless forced; a field it
+named before and no longer does goes away, unless another owns it too.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def own(new: Json, applied: Json, writer: Writer, kind: Kind) -> None:
 
 
 def applied(old: Json, body: Json, writer: Writer, kind: Kind, *, force: bool) -> Json:
-    """Return the new version that an apply makes of an object; raise Conflict when others own what it sets."""
+    """Return what an apply makes of an object; raise Conflict when others own what it sets."""
     _refuse_doubles(body, kind)
     structure, owners = kind.structure(), _owners(old)
     last = owners.get(writer.identity, set())

@@ -24,7 +24,7 @@ _OF_THE_END = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 
 def checked(document: Json, resource: Resource[Any], refusal: type[ApiError] = BadRequest) -> Json:
-    """Return the document, tidied, if its shape is one that can be stored; raise the refusal when it is not."""
+    """Return the document, tidied; raise the refusal when its shape is none that can be stored."""
     for name, wanted in (("apiVersion", resource.api_version), ("kind", resource.kind)):
         if document.setdefault(name, wanted) != wanted:
             raise refusal(f"{name} must be {wanted!r} at this endpoint, got {document[name]!r}")
@@ -41,7 +41,7 @@ def checked(document: Json, resource: Resource[Any], refusal: type[ApiError] = B
 
 
 def _tidy(metadata: Json) -> None:
-    """Leave out what says nothing: nulls (kubectl writes ``creationTimestamp: null``), empty lists and objects."""
+    """Leave out what says nothing: nulls, and empty lists and objects."""
     for name in [name for name, value in metadata.items() if value in (None, [], {})]:
         if name != "managedFields":
             del metadata[name]
@@ -73,7 +73,8 @@ def check_address(document: Json, resource: Resource[Any], key: ObjectKey) -> No
         raise BadRequest(f"the name of the object must be given, as in the request ({key.name!r})")
     if metadata["name"] != key.name:
         raise BadRequest(
-            f"the name of the object ({metadata['name']}) does not match the name on the URL ({key.name})"
+            f"the name of the object ({metadata['name']})"
+            f" does not match the name on the URL ({key.name})"
         )
     settle_namespace(metadata, resource, key.namespace)
 
@@ -118,7 +119,7 @@ def check_uid(resource: Resource[Any], name: str, *, meant: str, found: str) -> 
 
 
 def check_revision(old: Json, new: Json, *, unconditional: bool, resource: Resource[Any]) -> None:
-    """Raise Conflict when the writer has not seen the newest version, Invalid when it had to see one."""
+    """Raise Conflict when the writer has seen another version, Invalid when it had to see one."""
     sent = new["metadata"].get("resourceVersion", "")
     if sent and not sent.isdecimal():
         raise ServerFailed(f"resourceVersion must be a number, got {sent!r}")
@@ -159,7 +160,7 @@ def stale(resource: Resource[Any], name: str) -> Conflict:
 
 
 def _equal(a: Json, b: Json) -> bool:
-    """Tell whether two values are the same as JSON. Mostly they are not, or to the letter: only then walk."""
+    """Tell whether two values are the same as JSON: mostly to the letter, or not at all."""
     return a == b and (encode(a) == encode(b) or same(a, b))
 
 

@@ -1,8 +1,9 @@
 """Objects, one revision counter, and the history that watches read.
 
-The heart of the embedded Kubernetes is synchronous and knows no rule of any kind: it keeps texts. Every write
-takes the next revision; a version of an object is an immutable text, so handing it out is safe and free.
-What may be written is decided in ``writes.py``; who is told, and when, in ``watching.py``.
+The heart of the embedded Kubernetes is synchronous and knows no rule of any kind: it keeps texts.
+Every write takes the next revision; a version of an object is an immutable text, so handing it out
+is safe and free. What may be written is decided in ``writes.py``; who is told, and when, in
+``watching.py``.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class StoreEvent:
-    """One change; ``before`` is what it replaced, so that selectors can tell who came and who went."""
+    """One change. By what it replaced, selectors can tell who came and who went."""
 
     revision: int
     change: Change
@@ -98,7 +99,7 @@ class Store:
         return stored
 
     def remove(self, resource: str, key: ObjectKey) -> Stored:
-        """Forget an object and tell everybody; return its last version, stamped with the revision of its end."""
+        """Forget an object and tell everybody; return its last version, as of its end."""
         shelf = self._shelf(resource)
         before = shelf.objects.pop(key)
         self.revision += 1
@@ -107,16 +108,14 @@ class Store:
         return last
 
     def events_since(self, resource: str, revision: int) -> list[StoreEvent]:
-        """Return what happened after a revision; raise Gone when part of that is no longer known."""
+        """Return what happened after a revision; raise Gone when not all of it is known."""
         shelf = self._shelf(resource)
         if revision < shelf.floor:
-            raise Gone(
-                f"too old resource version: {revision} ({shelf.floor}); list again and watch from there"
-            )
+            raise Gone(f"too old resource version: {revision} ({shelf.floor}); list again")
         return shelf.events[bisect_right(shelf.events, revision, key=_revision_of) :]
 
     def compact(self, resource: str | None = None) -> None:
-        """Forget the history (of one resource, or of all), as a busy server does sooner or later."""
+        """Forget the history of one resource, or of all, as a busy server does sooner or later."""
         for name in (resource,) if resource is not None else tuple(self._shelves):
             shelf = self._shelf(name)
             shelf.events.clear()

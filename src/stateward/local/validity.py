@@ -1,6 +1,6 @@
-"""What metadata must be like: names, labels, annotations, owners, finalizers.
+"""What an object must be like: its name, labels, annotations, owners and finalizers.
 
-Only metadata: whether a spec makes sense is for whoever defines the kind.
+Whether a spec makes sense is not asked here; whether it may change is said in ``frozen.py``.
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ def check_new(metadata: Json, kind: Kind) -> None:
     _refuse(kind, name, [*found, *_problems(metadata, kind)])
 
 
-def check_changed(metadata: Json, kind: Kind) -> None:
-    """Raise Invalid when an object may not get such metadata; its name is what it is."""
-    _refuse(kind, metadata["name"], list(_problems(metadata, kind)))
+def check_changed(old: Json, new: Json, kind: Kind) -> None:
+    """Raise Invalid when an object may not become what somebody wants; its name is what it is."""
+    found = [*_problems(new["metadata"], kind), *kind.frozen(old, new)]
+    _refuse(kind, new["metadata"]["name"], found)
 
 
 def _refuse(kind: Kind, name: str, found: list[Cause]) -> None:

@@ -1,6 +1,7 @@
 """Watches: from the history of the store to the events that one watcher gets.
 
-A watcher with a selector sees objects come and go as they begin and cease to match, whatever happened to them.
+A watcher with a selector sees objects come and go as they begin and cease to match, whatever
+happened to them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ class Filter:
 
     @classmethod
     def of(cls, selection: Selection, selectable: Set[str]) -> Filter:
-        """Read the selectors; raise BadRequest when they make no sense, or select by what nobody can."""
+        """Read the selectors; raise BadRequest when they cannot be asked."""
         try:
             labels = LabelSelector.parse(selection.labels)
             fields = FieldSelector.parse(selection.fields)
@@ -84,10 +85,10 @@ class Pace:
 async def follow(
     store: Store, resource: Resource[Any], wanted: Filter, since: int, pace: Pace
 ) -> AsyncGenerator[Sighting | int, None]:
-    """Yield what changes after a revision; a number is a revision up to which nothing else happened.
+    """Yield what changes after a revision; a number is one up to which nothing else happened.
 
-    Since 0 it begins with what is there; a revision of the future is waited for. Whoever is slow sees everything
-    later, in order; whoever is too slow gets Gone.
+    Since 0 it begins with what is there; a revision of the future is waited for. Whoever is slow
+    sees everything later, in order; whoever is too slow gets Gone.
     """
     awake = asyncio.Event()
     end = store.listen(_waking(awake, resource.name))
@@ -98,26 +99,33 @@ async def follow(
             for stored in store.all(resource.name, wanted.namespace):
                 if wanted.matches(stored):
                     yield Sighting(Change.ADDED, stored, stored.revision)
-        while (left := until - pace.clock.monotonic()) > 0:
+        while pace.clock.monotonic() < until:
             awake.clear()
             events = store.events_since(resource.name, since)
             since = max(since, store.revision)
             for event in events:
                 if seen := sighting(event, wanted):
                     yield seen
-            if not awake.is_set() and await _is_quiet(awake, pace, left):
+            if not awake.is_set() and (quiet := await _quiet(awake, store, pace, until)):
+                since = max(since, quiet)
                 yield since
     finally:
         end()
 
 
-async def _is_quiet(awake: asyncio.Event, pace: Pace, left: float) -> bool:
-    """Wait for the next event; return True when a bookmark is due first."""
-    quiet = False
+async def _quiet(awake: asyncio.Event, store: Store, pace: Pace, until: float) -> int:
+    """Wait for the next event, but not for ever; return a revision when a bookmark is due first.
+
+    It is the revision of the moment at which the bookmark fell due: when the watcher gets to run,
+    there may be an event after all.
+    """
+    quiet = 0
+    left = until - pace.clock.monotonic()
 
     def ring() -> None:
         nonlocal quiet
-        quiet = not awake.is_set() and left > pace.bookmark_every
+        if not awake.is_set() and left > pace.bookmark_every:
+            quiet = store.revision
         awake.set()
 
     timer = pace.clock.call_later(min(pace.bookmark_every, left), ring)

@@ -1,7 +1,7 @@
 """Create, update and patch: what a write may do to an object, by the rules of Kubernetes.
 
-Synchronous: a write is checked and kept in one go, so two writers can never interleave. Deletion has rules of
-its own (``deletion.py``); who owns which field is remembered in ``managed.py``.
+Synchronous: a write is checked and kept in one go, so two writers can never interleave. Deletion
+has rules of its own (``deletion.py``); who owns which field is remembered in ``managed.py``.
 """
 
 from __future__ import annotations
@@ -129,7 +129,7 @@ class Writes:
         return stored
 
     def finish(self, resource: Resource[Any], old: Json, new: Json, *, dry_run: bool) -> Stored:
-        """Keep a changed object, or let it go if nothing holds it any more; a change of nothing writes nothing."""
+        """Keep a changed object, or let it go if nothing holds it; a change of nothing is none."""
         key = ObjectKey(new["metadata"].get("namespace", ""), new["metadata"]["name"])
         new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
         if dry_run:
@@ -190,7 +190,7 @@ class Writes:
     ) -> Stored:
         _keep_to_endpoint(kind, old, new, writer.subresource)
         metadata.carry_over(old, new, kind)
-        validity.check_changed(new["metadata"], kind)
+        validity.check_changed(old, new, kind)
         if kind.counts_generation and not metadata.asks_for_the_same(old, new, kind):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
         if not writer.applies:
@@ -261,7 +261,7 @@ def _keep_to_endpoint(kind: Kind, old: Json, new: Json, subresource: str) -> Non
 
 
 def _keep_metadata(new: Json, sent: Json, kind: Kind) -> None:
-    """Let the status endpoint change the metadata that it may: none of a custom kind, much of a built-in one."""
+    """Let the status endpoint change the metadata that it may: of a custom kind, none."""
     kept = kind.kept_by_status
     mine = {"managedFields"} if kept is None else sent.keys() | new["metadata"].keys()
     for name in mine - (kept or set()):

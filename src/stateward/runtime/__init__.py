@@ -1,1 +1,1 @@
-"""A small controller runtime: informers, a work queue, controllers, election, and what they tell."""
+"""A small controller runtime: informers, work queue, controllers, election, what they tell."""

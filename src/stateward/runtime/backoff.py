@@ -12,7 +12,7 @@ class Backoff:
     """Delays that grow from ``first`` to ``limit`` seconds, each moved by a random share of itself.
 
     >>> [Backoff(first=1, limit=10, jitter=0).delay(n, Chance(0)) for n in (1, 2, 3, 4, 5, 100)]
-    [1, 2, 4, 8, 10, 10]
+    [1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
     """
 
     first: float = 0.5

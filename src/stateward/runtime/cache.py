@@ -1,7 +1,8 @@
 """Objects as last seen, found by key or by index.
 
-A cache is filled by one informer and read by everybody; its objects are immutable. An object that exists but
-cannot be read is never taken for absent: asking for it, or for a group that it belongs to, is an error.
+A cache is filled by one informer and read by everybody; its objects are immutable. An object that
+exists but cannot be read is never taken for absent: asking for it, or for a group that it belongs
+to, is an error.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ class Index(Generic[T_contra]):
 
     name: str
     values: Callable[[T_contra], Iterable[str]]
-    #: True when the values depend on metadata alone, which is known even of an object that cannot be read.
+    #: True when the values depend on metadata alone, known even of what cannot be read otherwise.
     by_metadata: bool = False
 
 
@@ -98,7 +99,7 @@ class Cache(Generic[T]):
         return self._objects.get(key)
 
     def peek(self, key: ObjectKey) -> T | None:
-        """Return the object as last read well, or None; for those who only want its name and owners."""
+        """Return the object as last read well, or None: for its name and owners only."""
         return self._objects.get(key)
 
     def find(self, index: str, value: str) -> list[T]:
@@ -109,7 +110,7 @@ class Cache(Generic[T]):
         return [self._objects[key] for key in sorted(self._filed[index].get(value, ()))]
 
     def put(self, item: T) -> Delta[T] | None:
-        """Take in a version of an object; return what changed, or None if we knew that or better."""
+        """Take in a version of an object; return what changed, or None if we knew better."""
         before = self._objects.get(item.metadata.key)
         if before is not None and not is_newer(
             item.metadata.resource_version, than=before.metadata.resource_version
@@ -137,7 +138,8 @@ class Cache(Generic[T]):
     def replace(self, listing: Listing[T]) -> list[Delta[T]]:
         """Take in a whole list; return all that changed since, what disappeared unseen included.
 
-        A list is believed whatever revisions it has: those of a server that was restored from a backup go back.
+        A list is believed whatever revisions it has: those of a server that was restored from a
+        backup go back.
         """
         exist = {item.metadata.key for item in listing.items}
         exist |= {malformed.metadata.key for malformed in listing.malformed}
@@ -173,7 +175,7 @@ class Cache(Generic[T]):
                 drawer.setdefault(value, {})[key] = None
 
     def _may_be_filed(self, metadata: ObjectMeta, index: Index[T], value: str) -> bool:
-        """Tell whether an unreadable object may belong to a group; its metadata is all we know of it."""
+        """Tell whether an unreadable object, of which we know the metadata, may be in a group."""
         return not index.by_metadata or value in index.values(cast("T", Object(metadata=metadata)))
 
     def _unreadable(self, malformed: Malformed) -> SpecInvalid:

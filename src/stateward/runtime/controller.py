@@ -1,9 +1,9 @@
 """A controller: workers that take keys from a queue and give each one a pass.
 
-A pass belongs to one key. Whatever goes wrong in it (an error, a bug, a peer that never answers) delays that
-key and no other. A key whose own last write the caches do not show yet is not given a pass; the informer wakes
-it when they do. A settled key is looked at again after a while, because not every trouble sends an event; one
-whose object is gone is not.
+A pass belongs to one key. Whatever goes wrong in it (an error, a bug, a peer that never answers)
+delays that key and no other. A key whose own last write the caches do not show yet is not given a
+pass; the informer wakes it when they do. A settled key is looked at again after a while, because
+not every trouble sends an event; one whose object is gone is not.
 """
 
 from __future__ import annotations
@@ -193,7 +193,7 @@ class Controller:
             writes.settle(source.informer.revision)
 
     def _concerns(self, doubt: Doubtful[Any], source: Source, key: ObjectKey) -> bool:
-        """Tell whether a key must know: it wrote itself, or the object is one of those that wake it."""
+        """Tell whether a key must know: it wrote, or the object is one of those that wake it."""
         return doubt.by == (self.name, key) or key in source.trigger(doubt.object)
 
     def _unseen(self, key: ObjectKey) -> Iterator[tuple[Source, Object]]:

@@ -2,13 +2,16 @@
 
 The rules are client-go's, so that instances of other operators can share a lease with us:
 
-- the holder renews every ``retry_every`` seconds and gives up when it could not for ``renew_deadline``;
-- another instance takes the lease when it has *watched* it unrenewed for ``duration`` on its own stopwatch; the
-  times written in the lease are for people, because two machines' clocks need not agree;
-- a lease that somebody deleted counts as held for as long, because its holder may not know yet.
+- the holder renews every ``retry_every`` seconds and gives up when it could not for
+  ``renew_deadline``;
+- another instance takes the lease when it has *watched* it unrenewed for ``duration`` on its own
+  stopwatch; the times written in the lease are for people, because two machines' clocks need not
+  agree;
+- a lease that somebody deleted is made again in the name of its last holder, who may not know yet.
 
-Being the leader is a belief that ages. Right before every write :meth:`Leadership.check` asks whether the last
-renewal is young enough; a process that slept through its lease finds out there, and does not act.
+Being the leader is a belief that ages. Right before every write :meth:`Leadership.check` asks
+whether the last renewal is young enough; a process that slept through its lease finds out there,
+and does not act.
 """
 
 from __future__ import annotations
@@ -25,10 +28,10 @@ from stateward.core.errors import NotLeader, PeerError
 from stateward.core.moments import to_rfc3339_micro
 from stateward.core.ports import Ports
 from stateward.kube.client import MergePatch, Patch
-from stateward.kube.codec import Body, Json
+from stateward.kube.codec import Body, Json, plain
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import Object, ObjectKey
-from stateward.kube.objects.policies import Lease
+from stateward.kube.objects.policies import Lease, LeaseSpec
 from stateward.kube.resources import LEASES, Resource
 
 T = TypeVar("T", bound=Object)
@@ -138,10 +141,10 @@ class Elector:
         self._clock = ports.clock
         self._chance = ports.chance
         self._meter = meter
-        #: The lease's revision, empty while there is none, and since when we see that one.
+        #: The lease's revision, and since when we see that one.
         self._seen: tuple[str, float] = ("", 0.0)
-        #: For how many seconds another holder of the lease may believe in it after its last word.
-        self._promised = 0.0
+        #: What the lease said when we saw it last, if it was another's.
+        self._others: LeaseSpec | None = None
         self._log = structlog.get_logger("election").bind(lease=str(key), identity=identity)
 
     async def acquire(self) -> None:
@@ -196,10 +199,7 @@ class Elector:
         try:
             lease = await self._client.get(LEASES, self._key)
         except NotFound:
-            if not self.leadership.held and self._silence("") < self._promised:
-                return False
-            await self._client.create(LEASES, self._new_lease())
-            return True
+            return await self._make()
         if lease.spec.holder_identity == self._identity and self.leadership.held:
             await self._write(lease, self._renewal())
             return True
@@ -209,20 +209,27 @@ class Elector:
         return True
 
     def _is_free(self, lease: Lease) -> bool:
-        """Tell whether nobody holds the lease, or its holder has been silent for its duration before our eyes."""
-        silence = self._silence(lease.metadata.resource_version)
-        if lease.spec.holder_identity in {None, "", self._identity}:
-            self._promised = 0.0
-        else:
-            self._promised = lease.spec.lease_duration_seconds or self.terms.duration
-        return not self._promised or silence > self._promised
-
-    def _silence(self, version: str) -> float:
-        """Return for how many seconds we have seen the lease as it is."""
+        """Tell whether nobody holds the lease, or its holder has been silent before our eyes."""
         now = self._clock.monotonic()
-        if version != self._seen[0]:
-            self._seen = (version, now)
-        return now - self._seen[1]
+        if lease.metadata.resource_version != self._seen[0]:
+            self._seen = (lease.metadata.resource_version, now)
+        if lease.spec.holder_identity in {None, "", self._identity}:
+            self._others = None
+            return True
+        self._others = lease.spec
+        return now - self._seen[1] > (lease.spec.lease_duration_seconds or self.terms.duration)
+
+    async def _make(self) -> bool:
+        """Create the lease; return whether it is ours.
+
+        One that was another's when we saw it last was deleted, and its holder may still believe in
+        it: so it gets the chance to renew it, and we wait as for any other.
+        """
+        others = None if self.leadership.held else self._others
+        spec = self._claim(None) if others is None else plain(others)
+        metadata = {"namespace": self._key.namespace, "name": self._key.name}
+        await self._client.create(LEASES, {"metadata": metadata, "spec": spec})
+        return others is None
 
     def _claim(self, lease: Lease | None) -> Json:
         renewal = self._renewal()
@@ -236,14 +243,10 @@ class Elector:
     def _renewal(self) -> Json:
         return {
             "renewTime": to_rfc3339_micro(self._clock.now()),
-            # Rounded up, or others would take the lease before we give it up; and every time, because
-            # whoever changed it meanwhile changed what others wait for.
+            # Rounded up, or others would take the lease before we give it up; and every time,
+            # because whoever changed it meanwhile changed what others wait for.
             "leaseDurationSeconds": math.ceil(self.terms.duration),
         }
-
-    def _new_lease(self) -> Json:
-        metadata = {"namespace": self._key.namespace, "name": self._key.name}
-        return {"metadata": metadata, "spec": self._claim(None)}
 
     async def _write(self, lease: Lease, spec: Json) -> None:
         """Write only if nobody wrote since we read."""

@@ -1,8 +1,9 @@
 """Write only while we are sure to lead, and give up on a write before anybody else can.
 
-A lease does not exclude by itself: a process may sleep between the check and the write. So every write is
-checked at the last moment and must end within the margin that a lease leaves between our giving up and another's
-taking over; what is still under way then is of unknown outcome, and the preconditions of the write guard the rest.
+A lease does not exclude by itself: a process may sleep between the check and the write. So every
+write is checked at the last moment and must end within the margin that a lease leaves between our
+giving up and another's taking over; what is still under way then is of unknown outcome, and the
+preconditions of the write guard the rest.
 """
 
 from __future__ import annotations

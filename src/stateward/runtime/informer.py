@@ -1,8 +1,9 @@
 """Keep a cache of one resource as the server has it: list once, then watch, for ever.
 
-A cut watch is resumed where it ended; when the server no longer knows that revision, the whole is listed again
-and compared with the cache, so that what disappeared meanwhile is told as a deletion. Lists are quorum reads: a
-list from some server's memory could be older than what we have already acted upon.
+A cut watch is resumed where it ended; when the server no longer knows that revision, the whole is
+listed again and compared with the cache, so that what disappeared meanwhile is told as a deletion.
+Lists are quorum reads: a list from some server's memory could be older than what we have already
+acted upon.
 """
 
 from __future__ import annotations
@@ -178,8 +179,8 @@ class Informer(Generic[T]):
 def _list_again_because(error: PeerError) -> str:
     """Return why the whole must be listed again, or nothing when the watch can be resumed.
 
-    A server that refuses our revision for any reason of its own is asked afresh; one that could not be reached,
-    is overloaded or in trouble knows our revision still.
+    A server that refuses our revision for any reason of its own is asked afresh; one that could not
+    be reached, is overloaded or in trouble knows our revision still.
     """
     if isinstance(error, Gone):
         return "gone"

@@ -1,8 +1,9 @@
 """Read your own writes: what we wrote and have not yet seen come back.
 
-A cache lags behind the server. Planning on a cache that does not show our own last write would do the work
-twice, or undo it. So every write is noted here, and a pass over an object waits until the informer has seen
-the notes that concern it. A write whose outcome is unknown is noted too, and has to be looked up first.
+A cache lags behind the server. Planning on a cache that does not show our own last write would do
+the work twice, or undo it. So every write is noted here, and a pass over an object waits until the
+informer has seen the notes that concern it. A write whose outcome is unknown is noted too, and has
+to be looked up first.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class Deleted(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Doubtful(Generic[T]):
-    """An object that we may or may not have written: the answer was lost. ``by`` is the pass that wrote."""
+    """An object that we may or may not have written: the answer was lost. ``by`` whom: a pass."""
 
     object: T
     by: Hashable = None
@@ -71,7 +72,7 @@ class OwnWrites(Generic[T]):
         return [note for note in self._notes.values() if isinstance(note, Doubtful)]
 
     def resolve(self, doubt: Doubtful[T], found: T | None) -> None:
-        """Turn a doubtful note into what a look-up found: a version to wait for, or the end of the one we knew.
+        """Turn a doubtful note into what a look-up found: a version, or the end of the one we knew.
 
         A newer note about the object stays: the look-up may have been too early for it.
         """
@@ -80,7 +81,7 @@ class OwnWrites(Generic[T]):
             self._notes[key] = Deleted(doubt.object) if found is None else Written(found)
 
     def known(self, key: ObjectKey, uid: str = "") -> T | None:
-        """Return an object (of that UID, if one is given) as we know it: as written, or else as cached."""
+        """Return an object (of that UID, if given) as we know it: as written, or else as cached."""
         note = self._notes.get(key)
         written = note.object if isinstance(note, Written) else None
         candidates = (written, self._cache.peek(key))

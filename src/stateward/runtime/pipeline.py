@@ -1,8 +1,8 @@
 """Run ordered steps over one snapshot and fold what they say into one report.
 
-The order of the steps is data, written down where the steps are listed. The report is the only thing that
-changes during a pass, it is owned here, and everything that is told to people (conditions, blockers, events,
-metrics, journal) is derived from it.
+The order of the steps is data, written down where the steps are listed. The report is the only
+thing that changes during a pass, it is owned here, and everything that is told to people
+(conditions, blockers, events, metrics, journal) is derived from it.
 """
 
 from __future__ import annotations

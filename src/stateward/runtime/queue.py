@@ -5,7 +5,8 @@ What it promises:
 - a key that is added many times before its pass gets one pass;
 - a key has at most one pass at a time; added during its pass, it gets one more afterwards;
 - first come, first served: a busy key goes to the end of the line, so it cannot starve the others;
-- a delayed key comes back by itself, at the soonest moment anybody asked for; a pass makes delays obsolete;
+- a delayed key comes back by itself, at the soonest moment anybody asked for; a pass makes delays
+  obsolete;
 - failures of one key delay that key alone.
 """
 

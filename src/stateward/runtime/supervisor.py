@@ -1,7 +1,8 @@
-"""One operator process: caches first, then leadership, then work; and the way back in the opposite order.
+"""One operator process: caches first, then leadership, then work; and back in reverse order.
 
-A standby keeps its caches warm, so that it can act at once when it is elected. A process that loses its lease
-ends: what it believed about the world is worth less than a fresh start, and its replacement stands by again.
+A standby keeps its caches warm, so that it can act at once when it is elected. A process that loses
+its lease ends: what it believed about the world is worth less than a fresh start, and its
+replacement stands by again.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Supervisor:
             await self._parts.elector.release()
 
     async def _wind_down(self) -> None:
-        """Take no new work and let what runs come to its end, within the grace and while we lead."""
+        """Take no new work and let what runs end, within the grace and while we lead."""
         self._log.info("stopping: letting running passes end", grace=self._grace)
         self._close_controllers()
         tasks = [t for name, t in self._tasks.items() if name.startswith("controller")]

@@ -32,7 +32,7 @@ class Tracking(PassThrough):
         if informer is None or not call.writes:
             return await perform()
         writes = informer.own_writes
-        # Asked before the call: the cache may forget it meanwhile. What is created has a UID to come.
+        # Asked before the call: the cache may forget it meanwhile. What is created is new.
         known = writes.known(call.key, call.uid) if call.verb != "create" else None
         try:
             result = await perform()
@@ -49,14 +49,14 @@ class Tracking(PassThrough):
 
 
 def _did_nothing(error: BaseException) -> bool:
-    """Tell whether a failed write had no effect for sure; one that was cut short, for one, may have had."""
+    """Tell whether a failed write had no effect for sure; one that was cut short may have had."""
     if isinstance(error, ApiError):
         return isinstance(error, Unavailable) or not isinstance(error, ServerFailed)
     return isinstance(error, PeerUnreachable | NotLeader)
 
 
 def _target(call: Call, kind: type[Object]) -> Object:
-    """Return the object of a call as well as its body tells: whole, or its metadata, or at least its name."""
+    """Return the object of a call as its body tells: whole, or its metadata, or its name."""
     body = call.body.body if isinstance(call.body, Apply) else call.body
     if body is None or isinstance(body, MergePatch | JsonPatch):
         body = {}

@@ -138,6 +138,27 @@ async def test_how_soon_a_failure_is_tried_again(error, pause, result):
     assert shop.results.told("finished")[0][0] == result
 
 
+@pytest.mark.parametrize(
+    ("error", "level", "with_traceback"),
+    [
+        (Conflict("somebody else wrote first"), "info", False),
+        (PeerUnreachable("nobody there"), "warning", False),
+        (TimeoutError(), "warning", False),
+        (ZeroDivisionError("bug"), "error", True),
+    ],
+    ids=repr,
+)
+async def test_what_people_hear_about_a_failure(lines, error, level, with_traceback):
+    shop = Shop()
+    await shop.make("a")
+    shop.acts["a"] = [fail(error), say(DONE)]
+    async with running(*shop.parts()):
+        await asyncio.sleep(10)
+    (line,) = [it for it in lines if "retry_in" in it]
+    assert (line["log_level"], line["key"], line["retry_in"]) == (level, "ns/a", 0.5)
+    assert ("exc_info" in line) is with_traceback
+
+
 # ---------------------------------------------------------------- our own writes
 async def test_a_key_whose_last_write_is_not_seen_yet_gets_no_pass():
     shop = Shop()

@@ -148,7 +148,9 @@ async def test_whoever_lets_the_lease_go_lets_a_successor_in_at_once():
 
 
 @pytest.mark.parametrize(
-    "trouble", [hang, refuse(PeerUnreachable("no")), refuse(Conflict("too late"))], ids=str
+    "trouble",
+    [hang, refuse(PeerUnreachable("no")), refuse(Conflict("too late"))],
+    ids=["silence", "unreachable", "conflict"],
 )
 @pytest.mark.parametrize("verb", ["get", "patch"])
 async def test_a_release_that_fails_does_not_take_for_ever(verb, trouble):
@@ -251,7 +253,8 @@ async def test_a_lease_that_a_human_deleted_after_its_holder_died_is_taken_in_ti
     await stand.delete()
     await until(lambda: b.led)
 
-    assert 10 + 15 <= b.led[0] <= 10 + 15 + 2 * LOOK
+    assert 10 + 15 <= b.led[0] <= 10 + 15 + 3 * LOOK
+    assert (await stand.lease()).spec.lease_transitions == 1, "the story goes on"
     a.process.bury()
     await stand.end()
 
