@@ -8,7 +8,7 @@ import pytest
 
 from contract.backends import Kube
 from contract.widgets import WIDGETS, Widget
-from contract.words import config_map, key, names, stateful_set, whole, widget
+from contract.words import config_map, key, names, shown, stateful_set, whole, widget
 from stateward.kube.client import Apply, MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import BadRequest, Conflict, Invalid, NotFound
@@ -84,7 +84,7 @@ async def test_applied_otherwise_it_changes(kube: Kube) -> None:
         ({"origin": {"host": "h", "path": "p"}}, {"origin": {"host": "h"}}),
         ({"size": 1}, {"size": 2, "words": ["w"]}),
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_what_is_no_longer_applied_goes(kube: Kube, before: Json, after: Json) -> None:
     await applied(kube, before)
@@ -253,6 +253,18 @@ async def test_what_nobody_owns_may_be_taken(kube: Kube) -> None:
     assert now.spec == {"size": 7, "words": ["w"]}
 
 
+async def test_taking_over_from_an_update_with_force(kube: Kube) -> None:
+    await kube.client.create(WIDGETS, widget(kube, "a", {"size": 1, "words": ["w"]}))
+
+    now = await applied(kube, {"size": 2}, "stateward", force=True)
+    later = await applied(kube, {"size": 3}, "stateward")
+
+    assert (now.spec, later.spec) == (
+        {"size": 2, "words": ["w"]},
+        {"size": 3, "words": ["w"]},
+    )
+
+
 # ------------------------------------------------------------------ conditions of an apply
 async def test_a_revision_in_it_must_be_the_newest(kube: Kube) -> None:
     made = await applied(kube, {"size": 1})
@@ -291,7 +303,7 @@ async def test_with_a_uid_it_creates_nothing(kube: Kube) -> None:
         {"kind": "Gadget"},
         {"apiVersion": "contract.stateward.example/v2"},
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_nonsense(kube: Kube, wrong: Json) -> None:
     body = widget(kube, "a", {"size": 1})

@@ -8,7 +8,7 @@ import pytest
 
 from contract.backends import Kube
 from contract.widgets import WIDGETS
-from contract.words import KINDS, config_map, key, names, whole, widget
+from contract.words import KINDS, config_map, key, names, shown, whole, widget
 from stateward.kube.client import Apply, JsonPatch, MergePatch
 from stateward.kube.errors import AlreadyExists, Conflict, Invalid, NotFound
 from stateward.kube.meta import Object, is_newer
@@ -160,7 +160,7 @@ async def test_without_being_deleted_nothing_is_let_go(kube: Kube) -> None:
         (["example.com/late"], False),
         (["example.com/hold", "example.com/hold"], True),
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_a_leaving_object_takes_no_new_finalizer(
     kube: Kube, wanted: list[str], taken: bool

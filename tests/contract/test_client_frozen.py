@@ -15,6 +15,7 @@ from contract.words import (
     key,
     pod,
     secret,
+    shown,
     stateful_set,
     volume_claim,
     whole,
@@ -159,7 +160,7 @@ async def test_an_apply_is_held_to_it_too(kube: Kube) -> None:
         ({"metadata": {"labels": {"a": "b"}}}, True),
         ({"data": {"x": "1"}, "immutable": True}, True),
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_a_config_map_may_be_frozen(kube: Kube, change: Json, is_taken: bool) -> None:
     body = config_map(kube, "a", {"x": "1"}) | {"immutable": True}
@@ -180,7 +181,7 @@ async def test_a_config_map_may_be_frozen(kube: Kube, change: Json, is_taken: bo
         ({"data": {"password": "b3Blbg=="}}, True),
         ({"immutable": True}, True),
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_the_type_of_a_secret(kube: Kube, change: Json, is_taken: bool) -> None:
     made = await kube.client.create(SECRETS, secret(kube, "a"))

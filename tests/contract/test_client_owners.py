@@ -170,3 +170,35 @@ async def test_minds_may_change_from_foreground_to_background(kube: Kube) -> Non
 
     with pytest.raises(NotFound):
         await kube.client.get(WIDGETS, it.metadata.key)
+
+
+async def test_a_circle_goes_too(kube: Kube) -> None:
+    one = await boss(kube, "one")
+    two = await boss(kube, "two", ownerReferences=[owner(one, WIDGETS, blockOwnerDeletion=True)])
+    back = [owner(two, WIDGETS, blockOwnerDeletion=True)]
+    close = MergePatch({"metadata": {"ownerReferences": back}})
+    await kube.client.patch(WIDGETS, one.metadata.key, close)
+
+    await delete(kube, one, Propagation.FOREGROUND)
+
+    await left(kube)
+
+
+async def test_an_owner_in_another_namespace_is_none(kube: Kube) -> None:
+    there = {"namespace": kube.elsewhere, "name": "boss"}
+    it = await kube.client.create(WIDGETS, {"metadata": there})
+    await owned(kube, "a", owner(it, WIDGETS))
+
+    await left(kube)
+
+
+async def test_what_wants_to_orphan_does_so_when_it_is_collected(kube: Kube) -> None:
+    top = await boss(kube, "top")
+    middle = await boss(
+        kube, "middle", ownerReferences=[owner(top, WIDGETS)], finalizers=["orphan"]
+    )
+    await owned(kube, "a", owner(middle, WIDGETS))
+
+    await delete(kube, top, Propagation.BACKGROUND)
+
+    await left(kube, "a")

@@ -8,7 +8,7 @@ import pytest
 
 from contract.backends import Kube
 from contract.widgets import WIDGETS
-from contract.words import KINDS, config_map, key, widget
+from contract.words import KINDS, config_map, key, shown, widget
 from stateward.kube.client import JsonPatch, MergePatch, Patch
 from stateward.kube.codec import Json
 from stateward.kube.errors import BadRequest, Conflict, Invalid, NotFound
@@ -37,7 +37,7 @@ def op(name: str, path: str, **more: Any) -> Json:
             {"size": 1, "words": ["a", "b"], "limits": {"x": "1", "y": "2"}},
         ),
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_a_merge_patch_sets_what_it_names_and_null_removes(
     kube: Kube, patch: Json, spec: Json
@@ -100,7 +100,7 @@ async def test_a_patch_with_a_revision_is_a_promise_to_have_seen_it(kube: Kube) 
         JsonPatch((op("test", "/data/x", value="1"),)),
         JsonPatch((op("add", "/data/y", value="1"), op("remove", "/data/y"))),
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_a_patch_that_changes_nothing_writes_nothing(kube: Kube, patch: Patch) -> None:
     made = await kube.client.create(CONFIG_MAPS, config_map(kube, "a", {"x": "1"}))
@@ -108,7 +108,7 @@ async def test_a_patch_that_changes_nothing_writes_nothing(kube: Kube, patch: Pa
     assert await kube.rival.patch(CONFIG_MAPS, made.metadata.key, patch) == made
 
 
-@pytest.mark.parametrize("patch", [MergePatch({"data": {"x": "1"}}), JsonPatch(())], ids=str)
+@pytest.mark.parametrize("patch", [MergePatch({"data": {"x": "1"}}), JsonPatch(())], ids=shown)
 async def test_nothing_cannot_be_patched(kube: Kube, patch: Patch) -> None:
     with pytest.raises(NotFound):
         await kube.client.patch(CONFIG_MAPS, key(kube, "none"), patch)
@@ -126,7 +126,7 @@ async def test_nothing_cannot_be_patched(kube: Kube, patch: Patch) -> None:
         ({"labels": {"a": 1}}, Invalid),
         ({"ownerReferences": [{"name": "a"}]}, Invalid),
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_what_no_patch_may_do(kube: Kube, metadata: Json, refusal: Any) -> None:
     made = await kube.client.create(CONFIG_MAPS, config_map(kube, "a"))
@@ -140,7 +140,7 @@ async def test_what_no_patch_may_do(kube: Kube, metadata: Json, refusal: Any) ->
 
 
 @pytest.mark.parametrize(
-    "metadata", [{"creationTimestamp": "2001-01-01T00:00:00Z"}, {"generation": 9}], ids=str
+    "metadata", [{"creationTimestamp": "2001-01-01T00:00:00Z"}, {"generation": 9}], ids=shown
 )
 async def test_what_a_patch_tries_in_vain(kube: Kube, metadata: Json) -> None:
     made = await kube.client.create(WIDGETS, widget(kube, "a", {"size": 1}))
@@ -150,7 +150,7 @@ async def test_what_a_patch_tries_in_vain(kube: Kube, metadata: Json) -> None:
     assert now == made
 
 
-@pytest.mark.parametrize("patch", [{"kind": "Secret"}, {"apiVersion": "v2"}], ids=str)
+@pytest.mark.parametrize("patch", [{"kind": "Secret"}, {"apiVersion": "v2"}], ids=shown)
 async def test_an_object_stays_of_its_kind(kube: Kube, patch: Json) -> None:
     made = await kube.client.create(CONFIG_MAPS, config_map(kube, "a", {"x": "1"}))
 
@@ -170,7 +170,7 @@ async def test_an_object_stays_of_its_kind(kube: Kube, patch: Json) -> None:
         ((op("copy", "/spec/words/-", **{"from": "/spec/words/0"}),), "aba"),
         ((op("test", "/spec/words", value=["a", "b"]), op("remove", "/spec/words/1")), "a"),
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_a_json_patch_is_a_list_of_steps(
     kube: Kube, operations: tuple[Json, ...], words: str
@@ -192,7 +192,7 @@ async def test_a_json_patch_is_a_list_of_steps(
         op("add", "/none/x", value="1"),
         op("frobnicate", "/data/x"),
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_one_failing_step_and_nothing_is_done(kube: Kube, operation: Json) -> None:
     made = await kube.client.create(CONFIG_MAPS, config_map(kube, "a", {"x": "1"}))

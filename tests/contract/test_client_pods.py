@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from contract.backends import Kube
-from contract.words import Whole, budget, key, names, picture, pod, revision, told, whole
+from contract.words import Whole, budget, key, names, picture, pod, revision, shown, told, whole
 from stateward.core.moments import from_rfc3339
 from stateward.kube.client import MergePatch, Propagation
 from stateward.kube.codec import Json
@@ -111,7 +111,7 @@ async def test_when_the_node_has_ended_it_it_goes(kube: Kube) -> None:
     assert await names(kube, PODS) == []
 
 
-@pytest.mark.parametrize(("second", "left"), [(5, 5), (30, 20), (20, 20), (None, 20)], ids=str)
+@pytest.mark.parametrize(("second", "left"), [(5, 5), (30, 20), (20, 20), (None, 20)], ids=shown)
 async def test_grace_can_only_be_shortened(kube: Kube, second: int | None, left: int) -> None:
     made = await born(kube, node="n1")
     await delete(kube, made, 20)

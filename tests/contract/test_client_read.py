@@ -8,14 +8,14 @@ import pytest
 
 from contract.backends import Kube
 from contract.widgets import WIDGETS
-from contract.words import config_map, key, names, pod, secret, widget
+from contract.words import config_map, key, names, pod, secret, shown, widget
 from stateward.kube.client import Read, Selection
 from stateward.kube.errors import BadRequest, NotFound
 from stateward.kube.meta import ObjectKey, is_newer
 from stateward.kube.resources import CONFIG_MAPS, PODS, SECRETS
 
 
-@pytest.mark.parametrize("resource", [CONFIG_MAPS, PODS, WIDGETS], ids=str)
+@pytest.mark.parametrize("resource", [CONFIG_MAPS, PODS, WIDGETS], ids=shown)
 async def test_what_is_not_there_is_not_found(kube: Kube, resource: Any) -> None:
     with pytest.raises(NotFound):
         await kube.client.get(resource, key(kube, "none"))
@@ -151,7 +151,7 @@ async def test_fields_select_secrets_by_type(kube: Kube) -> None:
         (CONFIG_MAPS, {"labels": "a=/b"}),
         (CONFIG_MAPS, {"labels": "a in (b"}),
     ],
-    ids=str,
+    ids=shown,
 )
 async def test_selectors_that_cannot_be_asked(
     kube: Kube, resource: Any, selectors: dict[str, str]

@@ -8,7 +8,7 @@ import pytest
 
 from contract.backends import Kube
 from contract.widgets import WIDGETS
-from contract.words import config_map, deployment, key, pod, stateful_set, whole, widget
+from contract.words import config_map, deployment, key, pod, shown, stateful_set, whole, widget
 from stateward.kube.client import JsonPatch, MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict, Invalid, NotFound
@@ -81,7 +81,7 @@ async def test_an_update_at_the_main_door_keeps_the_status(kube: Kube) -> None:
 @pytest.mark.parametrize(
     "metadata",
     [{"labels": {"a": "b"}}, {"annotations": {"a": "b"}}, {"finalizers": ["example.com/a"]}],
-    ids=str,
+    ids=shown,
 )
 async def test_the_status_door_of_a_custom_kind_changes_no_metadata(
     kube: Kube, metadata: Json

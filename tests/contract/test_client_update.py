@@ -8,7 +8,17 @@ import pytest
 
 from contract.backends import Kube
 from contract.widgets import WIDGETS
-from contract.words import KINDS, config_map, deployment, key, lease, stateful_set, whole, widget
+from contract.words import (
+    KINDS,
+    config_map,
+    deployment,
+    key,
+    lease,
+    shown,
+    stateful_set,
+    whole,
+    widget,
+)
 from fakes.names import named
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json, plain
@@ -151,7 +161,7 @@ async def test_nobody_writes_the_end_of_an_object(kube: Kube, field: str, sent: 
 @pytest.mark.parametrize(
     "nothing",
     [{}, {"labels": {}}, {"annotations": {}}, {"finalizers": []}, {"ownerReferences": []}],
-    ids=str,
+    ids=shown,
 )
 async def test_a_change_of_nothing_writes_nothing(kube: Kube, who: str, nothing: Json) -> None:
     made = await kube.client.create(CONFIG_MAPS, config_map(kube, "a", {"x": "1"}))

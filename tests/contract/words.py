@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 from contract.backends import PATIENCE, Kube
@@ -131,6 +132,11 @@ KINDS: dict[str, tuple[Resource[Any], Callable[[Kube, str], Json]]] = {
     "PodDisruptionBudget": (DISRUPTION_BUDGETS, lambda kube, name: budget(kube, name, {"a": "b"})),
     "Widget": (WIDGETS, lambda kube, name: widget(kube, name, {"size": 1})),
 }
+
+
+def shown(value: object) -> str:
+    """Write a case of a table the same way in every process."""
+    return value.__name__ if isinstance(value, type | FunctionType) else str(value)
 
 
 def key(kube: Kube, name: str) -> ObjectKey:

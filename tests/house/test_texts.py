@@ -63,7 +63,9 @@ def every_error() -> list[type[StatewardError]]:
 
 
 def test_every_reason_is_documented():
-    documented = set(re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/reasons.md").read_text(), re.MULTILINE))
+    documented = set(
+        re.findall(r"^\| `(\w+)` \|", (ROOT / "docs/reasons.md").read_text(), re.MULTILINE)
+    )
     reasons = {kind.reason for kind in every_error() if kind.__module__.startswith("stateward")}
 
     assert reasons - documented == set()
@@ -80,7 +82,9 @@ def test_the_changelog_knows_this_version():
     assert f"## {stateward.__version__}" in (ROOT / "CHANGELOG.md").read_text()
 
 
-@pytest.mark.parametrize("document", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/**/*.md")), ids=str)
+@pytest.mark.parametrize(
+    "document", sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("docs/**/*.md")), ids=str
+)
 def test_links_lead_somewhere(document):
     links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text())
 

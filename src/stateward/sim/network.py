@@ -64,6 +64,8 @@ class Weather:
     """What all wires of a world have in common: how bad it is now, and who listens to every call."""
 
     mix: Mix = CALM
+    #: Calls under way that something happened to: they may still be carried out, much later.
+    troubled: int = 0
     listeners: list[Callable[[str, Call], None]] = field(default_factory=list)
 
 
@@ -98,6 +100,9 @@ class Network:
         for listener in self._weather.listeners:
             listener(self._process.name, call)
         journey = _Journey(self._loop, self._process, self._chance, call, fault)
+        if fault is not Fault.NONE:
+            self._weather.troubled += 1
+            journey.when_over = self._one_trouble_less
         return await journey.make(perform)
 
     async def around_watch(
@@ -117,6 +122,9 @@ class Network:
                     raise Gone("too old resource version")
                 yield event
 
+    def _one_trouble_less(self) -> None:
+        self._weather.troubled -= 1
+
     def _draw(self) -> Fault:
         mix = self._weather.mix
         return self._chance.choice(mix.faults) if self._chance.happens(mix.call) else Fault.NONE
@@ -134,6 +142,7 @@ class _Journey:
         self._call = call
         self._fault = fault
         self._answer: asyncio.Future[Any] = loop.create_future()
+        self.when_over: Callable[[], None] | None = None
 
     async def make(self, perform: Callable[[], Awaitable[R]]) -> R:
         """Set out, and wait for the answer as long as the sender lives."""
@@ -172,6 +181,8 @@ class _Journey:
         self._loop.call_outside(delay, lambda: self._deliver(result))
 
     def _deliver(self, result: Any) -> None:
+        if self.when_over is not None:
+            self.when_over()
         if self._answer.done():  # the caller gave up
             return
         if isinstance(result, PeerError):

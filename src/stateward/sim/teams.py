@@ -146,6 +146,10 @@ async def life_of_a_team(world: World) -> None:
     if not _exists(world):
         await world.client.create(TEAMS, team(size=3, motto="once more"))
     await world.until("the team is as asked", lambda: is_as_asked(world), within=PATIENCE)
+    await world.until(
+        "late calls have arrived", lambda: not world.weather.troubled, within=PATIENCE
+    )
+    await world.until("the team is still as asked", lambda: is_as_asked(world), within=PATIENCE)
     await _demand_silence(world)
     await _delete(world)
     await world.until("nothing is left", lambda: _members(world) == [], within=PATIENCE)

@@ -314,16 +314,16 @@ def test_what_is_there_twice(spec: Json, twice: str) -> None:
 @pytest.mark.parametrize(
     ("paths", "record"),
     [
-        (set(), {}),
-        ({("f:a",)}, {"f:a": {}}),
-        ({("f:a", "f:b")}, {"f:a": {"f:b": {}}}),
-        ({("f:a",), ("f:a", "f:b")}, {"f:a": {".": {}, "f:b": {}}}),
+        ((), {}),
+        ((("f:a",),), {"f:a": {}}),
+        ((("f:a", "f:b"),), {"f:a": {"f:b": {}}}),
+        ((("f:a",), ("f:a", "f:b")), {"f:a": {".": {}, "f:b": {}}}),
     ],
     ids=str,
 )
-def test_a_set_of_places_as_kubernetes_writes_it(paths: set[Path], record: Json) -> None:
+def test_a_set_of_places_as_kubernetes_writes_it(paths: tuple[Path, ...], record: Json) -> None:
     assert to_fields_v1(paths) == record
-    assert from_fields_v1(record) == paths
+    assert from_fields_v1(record) == set(paths)
 
 
 elements = st.sampled_from(["f:a", "f:b", 'k:{"name":"a"}', 'v:"x"'])
