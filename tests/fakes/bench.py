@@ -1,4 +1,4 @@
-"""A Kubernetes on the bench: embedded, in virtual time, with a wire that does what the test says."""
+"""A Kubernetes on the bench: in virtual time, with a wire that does what the test says."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ T = TypeVar("T", bound=Object)
 class Bench:
     """Make it inside a test marked ``virtual``.
 
-    ``user`` has a wire of gold, ``client`` the rough one. One that stands beside another has the same Kubernetes.
+    ``user`` has a wire of gold, ``client`` the rough one. One that stands beside another has the
+    same Kubernetes.
     """
 
     def __init__(

@@ -1,6 +1,7 @@
 """A wire that does to calls what the test says, and writes down when each was made.
 
-Each entry of a plan befalls one call of that verb; when a plan is used up, calls pass. ``always`` befalls every call.
+Each entry of a plan befalls one call of that verb; when a plan is used up, calls pass. ``always``
+befalls every call.
 """
 
 from __future__ import annotations

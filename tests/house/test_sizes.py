@@ -12,16 +12,9 @@ ROOT = Path(__file__).parents[2]
 SOURCE = sorted((ROOT / "src").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
-MODULE, TEST_MODULE, FUNCTION, CLASS, PUBLIC_METHODS, PACKAGE, NESTING, COLUMNS = (
-    450,
-    500,
-    50,
-    220,
-    14,
-    16,
-    3,
-    120,
-)
+#: Lines, but for the last three. Columns are ruff's business.
+MODULE, TEST_MODULE, FUNCTION, CLASS = 450, 500, 50, 200
+PUBLIC_METHODS, PACKAGE, NESTING = 12, 15, 3
 VAGUE = {"util", "utils", "common", "helper", "helpers", "manager", "base", "misc"}
 BLOCKS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.With, ast.AsyncWith, ast.Try)
 
@@ -55,24 +48,28 @@ def depth(node: ast.AST) -> int:
 
 def too_large() -> Iterator[str]:
     for path in SOURCE + TESTS:
-        lines = path.read_text().count("\n")
-        limit = MODULE if path in SOURCE else TEST_MODULE
-        if lines > limit:
-            yield f"{name_of(path)} has {lines} lines, {limit} are allowed"
-        for number, line in enumerate(path.read_text().splitlines(), 1):
-            if len(line) > COLUMNS:
-                yield f"{name_of(path)}:{number} has {len(line)} columns, {COLUMNS} are allowed"
+        yield from _large_module(path, MODULE if path in SOURCE else TEST_MODULE)
     for path in SOURCE:
         tree = parsed(path)
         for function in functions(tree):
-            where = f"{name_of(path)}:{function.lineno} {function.name}"
-            if length(function) > FUNCTION:
-                yield f"{where} has {length(function)} lines, {FUNCTION} are allowed"
-            if depth(function) > NESTING:
-                yield f"{where} is nested {depth(function)} deep, {NESTING} is allowed"
+            yield from _large_function(path, function)
         for node in ast.walk(tree):
             if isinstance(node, ast.ClassDef):
                 yield from _large_class(path, node)
+
+
+def _large_module(path: Path, limit: int) -> Iterator[str]:
+    lines = path.read_text().splitlines()
+    if len(lines) > limit:
+        yield f"{name_of(path)} has {len(lines)} lines, {limit} are allowed"
+
+
+def _large_function(path: Path, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Iterator[str]:
+    where = f"{name_of(path)}:{node.lineno} {node.name}"
+    if length(node) > FUNCTION:
+        yield f"{where} has {length(node)} lines, {FUNCTION} are allowed"
+    if depth(node) > NESTING:
+        yield f"{where} is nested {depth(node)} deep, {NESTING} is allowed"
 
 
 def _large_class(path: Path, node: ast.ClassDef) -> Iterator[str]:

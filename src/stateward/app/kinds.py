@@ -1,4 +1,4 @@
-"""The kinds that we add to Kubernetes, and everything that can be known about a kind from its name."""
+"""The kinds that we add to Kubernetes, and what can be known about a kind from its name."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Words that everyone uses: values, outcomes, errors, the clock and chance. Standard library only."""
+"""Words that everyone uses: values, outcomes, errors, clock, chance. Standard library only."""

@@ -1,4 +1,4 @@
-"""Time and chance, handed around together: whoever waits also wants not to be in step with others."""
+"""Time and chance, handed around together: who waits wants not to be in step with others."""
 
 from __future__ import annotations
 

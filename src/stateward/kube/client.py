@@ -53,7 +53,7 @@ class Propagation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """An object whose type is not what ours says. It exists, but nothing about it may be assumed."""
+    """An object whose type is not what ours says: it exists, and nothing else may be assumed."""
 
     metadata: ObjectMeta
     problem: str
@@ -70,7 +70,7 @@ class Listing(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent(Generic[T]):
-    """One change, in the order in which they happened. A bookmark carries a revision and no object."""
+    """One change, in the order they happened. A bookmark carries a revision and no object."""
 
     change: Change
     object: T | Malformed
@@ -164,7 +164,7 @@ class Reader(Protocol):
 
 
 class Writer(Protocol):
-    """The calls that change something. With ``dry_run`` everything is checked and nothing is kept."""
+    """The calls that change something. With ``dry_run`` all is checked and nothing is kept."""
 
     async def create(self, resource: Resource[T], body: Body, *, dry_run: bool = False) -> T:
         """Create the object; raise AlreadyExists when one of that name is there."""
@@ -201,7 +201,7 @@ class Writer(Protocol):
         """
 
     async def evict(self, key: ObjectKey, *, uid: str, grace_seconds: int | None = None) -> None:
-        """Ask for a pod to leave, if its disruption budget allows; raise EvictionRefused when not."""
+        """Ask for a pod to leave; raise EvictionRefused when its budget does not allow it."""
 
 
 class Client(Reader, Writer, Protocol):

@@ -69,7 +69,7 @@ def decode(data: bytes | str, kind: type[T]) -> T:
 
 
 def decode_json(data: bytes | str) -> Any:
-    """Return the document as plain Python values; raise :class:`PeerConfused` when it is not JSON."""
+    """Return the document as plain values; raise :class:`PeerConfused` when it is not JSON."""
     try:
         return msgspec.json.decode(data)
     except UNREADABLE as error:

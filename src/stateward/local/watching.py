@@ -96,21 +96,24 @@ async def follow(
     try:
         if not since:
             since = store.revision
-            for stored in store.all(resource.name, wanted.namespace):
-                if wanted.matches(stored):
-                    yield Sighting(Change.ADDED, stored, stored.revision)
+            for seen in _there_now(store, resource, wanted):
+                yield seen
         while pace.clock.monotonic() < until:
             awake.clear()
             events = store.events_since(resource.name, since)
             since = max(since, store.revision)
-            for event in events:
-                if seen := sighting(event, wanted):
-                    yield seen
+            for seen in filter(None, (sighting(event, wanted) for event in events)):
+                yield seen
             if not awake.is_set() and (quiet := await _quiet(awake, store, pace, until)):
                 since = max(since, quiet)
                 yield since
     finally:
         end()
+
+
+def _there_now(store: Store, resource: Resource[Any], wanted: Filter) -> list[Sighting]:
+    there = store.all(resource.name, wanted.namespace)
+    return [Sighting(Change.ADDED, it, it.revision) for it in there if wanted.matches(it)]
 
 
 async def _quiet(awake: asyncio.Event, store: Store, pace: Pace, until: float) -> int:

@@ -126,7 +126,7 @@ class SimLoop(asyncio.BaseEventLoop):
             self._run_handle(self._take())
 
     def _collect_due_timers(self) -> None:
-        """Move what is due to the ready ones; when nothing is ready, jump to the next timer first."""
+        """Move what is due to the ready ones; if none is ready, jump to the next timer first."""
         timers = self._timers
         while timers:
             when, _, timer = timers[0]
@@ -175,11 +175,10 @@ class SimLoop(asyncio.BaseEventLoop):
     def _write_to_self(self) -> None:
         """Nothing sleeps in a selector, so nobody has to be woken."""
 
-    def run_in_executor(  # noqa: ARG002
-        self, executor: object, func: object, *args: object
-    ) -> NoReturn:
+    def run_in_executor(self, executor: object, func: object, *args: object) -> NoReturn:
         """Refuse: threads have no place in a repeatable run."""
-        raise HouseError(f"a simulation must not use threads, and {func!r} asked for one")
+        what = f"{func!r} for {executor!r} with {len(args)} arguments"
+        raise HouseError(f"a simulation must not use threads, and one was asked for: {what}")
 
     async def create_connection(self, *args: object, **options: object) -> NoReturn:  # noqa: ARG002
         """Refuse: there is no network here."""

@@ -61,7 +61,7 @@ CALM = Mix()
 
 @dataclass(slots=True)
 class Weather:
-    """What all wires of a world have in common: how bad it is now, and who listens to every call."""
+    """What all wires of a world share: how bad it is now, and who listens to every call."""
 
     mix: Mix = CALM
     #: Calls under way that something happened to: they may still be carried out, much later.

@@ -77,7 +77,7 @@ class SimProcess:
         self._held.append(handle)
 
     def bury(self) -> None:
-        """After the run: let the tasks of a dead process end, so that nothing is left to complain."""
+        """After the run: let the tasks of a dead process end, so that nothing complains."""
         if self.fate is not Fate.DEAD:
             raise HouseError(f"process {self.name} must be dead before it is buried")
         self.fate = Fate.BURIED

@@ -168,7 +168,7 @@ def team(*, size: int, motto: str) -> Json:
 
 
 def is_as_asked(world: World) -> bool:
-    """Tell whether the team has exactly its members, each says the motto, and the status says so."""
+    """Tell whether the team has exactly its members, all in step, and its status says so."""
     try:
         now = decode(world.api.get(TEAMS, KEY).text, Team)
     except NotFound:

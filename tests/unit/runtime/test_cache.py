@@ -1,7 +1,7 @@
 """Objects as last seen.
 
-The notation: ``a1@5`` is the object named a, of incarnation (UID) 1, in version 5; ``a1@5/x`` is owned by x,
-``a1@5!`` cannot be read.
+The notation: ``a1@5`` is the object named a, of incarnation (UID) 1, in version 5; ``a1@5/x`` is
+owned by x, ``a1@5!`` cannot be read.
 """
 
 from __future__ import annotations

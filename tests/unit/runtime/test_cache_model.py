@@ -30,7 +30,7 @@ def metadata(name: str, uid: int, version: int, owners: list[str]) -> ObjectMeta
     )
 
 
-#: One thing that happens: to which name, whether as a new incarnation, readable or not, with which owners.
+#: One thing that happens: what, to which name, whether as a new incarnation, with which owners.
 EVENTS = st.tuples(
     st.sampled_from(["put", "put", "put", "garble", "remove", "list"]),
     st.sampled_from(NAMES),

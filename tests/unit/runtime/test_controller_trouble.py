@@ -1,4 +1,4 @@
-"""Whatever goes wrong in a pass delays its key and no other, and nothing is done twice because an answer was lost."""
+"""What goes wrong in a pass delays its key alone, and nothing is done twice by mistake."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def lines():
 
 
 async def waits_for_what_was_cancelled(_name: str) -> Outcome:
-    """Not the pass is cancelled, but something that it waits for: a connection that somebody closed, say."""
+    """Not the pass is cancelled, but something that it waits for: a closed connection, say."""
     answer: asyncio.Future[Outcome] = asyncio.get_running_loop().create_future()
     answer.cancel()
     return await answer
@@ -301,7 +301,7 @@ async def test_a_doubt_about_what_turns_out_to_be_gone_waits_for_the_cache():
 
 
 async def test_waiting_for_the_cache_is_no_success():
-    """A key that fails, waits for its own write and fails again is in no better state than one that only fails."""
+    """A key that fails, waits for its write and fails again is no better than one that fails."""
     shop = Shop()
     await shop.make("a")
 

@@ -1,4 +1,4 @@
-"""Never two leaders at one moment, and soon one again: under every mixture of troubles that hypothesis can think of."""
+"""Never two leaders at one moment, and soon one again: under every mixture of troubles."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stateward.sim import loop as sim_loop
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)
 SECONDS = st.floats(0, 60, allow_nan=False)
-#: After the last trouble, somebody leads within a lease, and what a sleeper or a restart adds to it.
+#: After the last trouble, somebody leads within a lease, and what a sleeper or a restart adds.
 SOON = 60.0
 
 

@@ -1,7 +1,7 @@
 """What we wrote and have not yet seen come back.
 
-The notation: ``a1@5`` is the object named a, of incarnation (UID) 1, in version 5; ``a1@5-`` is being deleted.
-``W``, ``D`` and ``?`` before it are notes: written, deleted, in doubt.
+The notation: ``a1@5`` is the object named a, of incarnation (UID) 1, in version 5; ``a1@5-`` is
+being deleted. ``W``, ``D`` and ``?`` before it are notes: written, deleted, in doubt.
 """
 
 from __future__ import annotations

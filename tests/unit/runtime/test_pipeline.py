@@ -1,6 +1,7 @@
 """Steps run in order, and what they say is folded into one report.
 
-The notation: ``d`` done, ``w`` wait, ``b`` blocked, ``r5`` retry after 5 s, ``s5`` stop for 5 s, ``x`` fails.
+The notation: ``d`` done, ``w`` wait, ``b`` blocked, ``r5`` retry after 5 s, ``s5`` stop for 5 s,
+``x`` fails.
 """
 
 from __future__ import annotations

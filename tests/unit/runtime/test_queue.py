@@ -23,8 +23,8 @@ def queue(clock: HandClock | None = None, meter: Tally | None = None) -> WorkQue
 async def play(script: str) -> str:
     """Play a script and return the keys taken, with a dot where there was none to take.
 
-    ``+a`` add, ``!a`` fail, ``?a`` succeed, ``/a`` end the pass, ``a~5`` add after 5 s, ``<`` take, ``>5`` let 5 s pass,
-    ``x`` close.
+    ``+a`` add, ``!a`` fail, ``?a`` succeed, ``/a`` end the pass, ``a~5`` add after 5 s, ``<`` take,
+    ``>5`` let 5 s pass, ``x`` close.
     """
     clock = HandClock()
     line = queue(clock)

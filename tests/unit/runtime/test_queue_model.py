@@ -108,7 +108,7 @@ class QueueMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.takers)
     @rule(data=st.data(), arriving=st.lists(KEYS, max_size=3))
     def give_up_while_keys_arrive(self, data: st.DataObject, arriving: list[str]) -> None:
-        """Whoever gives up may have been chosen for a key a moment before: the key must reach another."""
+        """Whoever gives up may have been chosen a moment before: the key must reach another."""
         quitter = data.draw(st.sampled_from(self.takers))
         for key in arriving:
             self.queue.add(key)

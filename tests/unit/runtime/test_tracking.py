@@ -33,7 +33,7 @@ MERGE = MergePatch({"data": {"x": "2"}})
 
 
 class Tracked(Bench):
-    """Config maps ``a`` (cached, owned by ``boss``) and ``b`` (there, and not cached); the informer sleeps."""
+    """Config maps ``a`` (cached, owned by ``boss``) and ``b`` (not cached); the informer sleeps."""
 
     async def ready(self) -> Tracked:
         self.maps = self.informer(CONFIG_MAPS)

@@ -11,7 +11,7 @@ from stateward.runtime import triggers
 
 
 def owned(*owners: str, labels: dict[str, str] | None = None) -> ConfigMap:
-    """An object with owners like ``apps/v1 StatefulSet web``; a star in front marks the controlling one."""
+    """An object with owners like ``apps/v1 StatefulSet web``; a star marks the controlling one."""
     references = []
     for text in owners:
         version, kind, name = text.lstrip("*").split()

@@ -205,7 +205,7 @@ class HttpClient:
         answers.accepted(await self._write(requests.delete(resource, key, deletion)))
 
     async def evict(self, key: ObjectKey, *, uid: str, grace_seconds: int | None = None) -> None:
-        """Ask for a pod to leave, if its disruption budget allows; raise EvictionRefused when not."""
+        """Ask for a pod to leave; raise EvictionRefused when its budget does not allow it."""
         deletion = Deletion(uid, grace_seconds=grace_seconds)
         answers.accepted(await self._write(requests.evict(key, deletion)))
 

@@ -224,7 +224,7 @@ def _fit(raw: msgspec.Raw, kind: type[T]) -> T | Malformed:
 
 
 def _metadata_of(raw: msgspec.Raw) -> ObjectMeta:
-    """Return as much of an object's metadata as can be read: all of it, its identity, or nothing."""
+    """Return what can be read of an object's metadata: all of it, its identity, or nothing."""
     try:
         return msgspec.json.decode(raw, type=_WithMetadata).metadata
     except UNREADABLE:

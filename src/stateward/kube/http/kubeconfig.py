@@ -140,7 +140,7 @@ def _named(
             hint=f"set it, or choose another context; known: {_listed(known)}",
         )
     raise UsageError(
-        f"the {what} {name!r} that context {context.name!r} of {context.file} names must be defined",
+        f"the {what} {name!r} of context {context.name!r} in {context.file} must be defined",
         hint=f"add it, or choose another context ({_suggested(name, known)})",
     )
 
@@ -166,7 +166,7 @@ def _service_address(environment: Mapping[str, str]) -> str:
         complete = False
     if not complete:
         raise UsageError(
-            "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must name the API server's address",
+            "KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT must name the API server",
             hint="run in a pod of the cluster, or name a file with --kubeconfig",
         )
     return server

@@ -231,7 +231,7 @@ def _parse(file: Path, text: bytes) -> Any:
 
 
 def _without_nulls(tree: Any) -> Any:
-    """Drop what is null: kubectl writes ``env: null`` and ``users: null`` where it means nothing."""
+    """Drop what is null: kubectl writes ``env: null`` and ``users: null`` to mean nothing."""
     if isinstance(tree, dict):
         return {k: _without_nulls(v) for k, v in tree.items() if v is not None}
     if isinstance(tree, list):

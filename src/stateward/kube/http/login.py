@@ -1,4 +1,4 @@
-"""What a request is sent with: headers that say who we are, and the TLS context of its connection."""
+"""What a request is sent with: headers that say who we are, and its TLS context."""
 
 from __future__ import annotations
 

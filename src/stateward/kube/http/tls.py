@@ -167,8 +167,8 @@ def _show(context: ssl.SSLContext, certificate: Pem, key: Pem) -> None:
             context.load_cert_chain(certificate_path, key_path, password=_no_password)
         except (ssl.SSLError, ValueError):
             raise UsageError(
-                f"{_name(certificate, 'client-certificate')} and {_name(key, 'client-key')} must be "
-                "a PEM certificate and its own key, not encrypted",
+                f"{_name(certificate, 'client-certificate')} and {_name(key, 'client-key')}"
+                " must be a PEM certificate and its own key, not encrypted",
                 hint="write both anew, or log in by another way",
             ) from None
 

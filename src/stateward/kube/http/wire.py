@@ -78,7 +78,7 @@ class Wire:
     async def chunks(
         self, request: Request, patience: Patience, *, json: bool
     ) -> AsyncGenerator[bytes, None]:
-        """Yield the body as it comes, in pieces of any size; raise when it is cut or is a refusal."""
+        """Yield the body as it comes, in pieces; raise when it is cut or is a refusal."""
         async with AsyncExitStack() as stack:
             response = await self._opened(request, patience, stack)
             answer = self._answer(request, response, b"")
@@ -183,7 +183,7 @@ class Wire:
         return failures.meaning_of(error, request, self._access.server, sent=sent)
 
     def _session_now(self) -> aiohttp.ClientSession:
-        """Return the session, made at the first request: only then is there an event loop for sure."""
+        """Return the session, made at the first request: then there is an event loop for sure."""
         if self._closed:
             raise HouseError("a client that was closed must not be used any more")
         if self._session is None:
@@ -255,7 +255,8 @@ def _new_session() -> aiohttp.ClientSession:
         cookie_jar=aiohttp.DummyCookieJar(),
         trace_configs=[_tracing()],
         middlewares=(_never_twice,),
-        # Watch events are tens of kilobytes: a small buffer would stop and start the socket for each.
+        # Watch events are tens of kilobytes: a small buffer would stop and start the socket for
+        # each.
         read_bufsize=_READ_AHEAD,
     )
 
