@@ -9,17 +9,29 @@ that it is late.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from contextvars import ContextVar, copy_context
+from collections.abc import Callable, Coroutine
+from contextvars import Context, ContextVar, copy_context
 from enum import Enum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from stateward.core.errors import HouseError
 
-if TYPE_CHECKING:  # the loop imports this module to know whose turn it is
-    from stateward.sim.loop import SimLoop
-
 T = TypeVar("T")
+
+
+class Host(Protocol):
+    """What a process needs of the loop that it runs on."""
+
+    def create_task(
+        self, coro: Coroutine[Any, Any, T], *, name: str, context: Context
+    ) -> asyncio.Task[T]:
+        """Start a task."""
+
+    def call_outside(self, delay: float, callback: Callable[[], None]) -> object:
+        """Call back later on behalf of nobody."""
+
+    def requeue(self, handles: list[asyncio.Handle]) -> None:
+        """Put back what was held."""
 
 
 class Fate(Enum):
@@ -35,7 +47,7 @@ class Fate(Enum):
 class SimProcess:
     """Some tasks with one fate."""
 
-    def __init__(self, loop: SimLoop, name: str) -> None:
+    def __init__(self, loop: Host, name: str) -> None:
         self.name = name
         self.fate = Fate.ALIVE
         self._loop = loop
