@@ -1,7 +1,8 @@
 """Who can be asked whether a truth of the client port holds.
 
-A backend is one function: it is given a truth, makes a :class:`Kube` and runs the truth over it, on whatever loop
-it needs. To add one, write that function and name it in ``BACKENDS``; no truth has to know.
+A backend is one function: it is given a truth, makes a :class:`Kube` and runs the truth over it, on
+whatever loop it needs. To add one, write that function and name it in ``BACKENDS``; no truth has to
+know. One that speaks HTTP is a server and a call of :func:`over_http`.
 """
 
 from __future__ import annotations
@@ -21,12 +22,19 @@ from stateward.core.chance import Chance
 from stateward.core.clock import SystemClock
 from stateward.core.ports import Ports
 from stateward.kube.client import Client, Propagation, Selection
-from stateward.kube.errors import AlreadyExists, NotFound
+from stateward.kube.errors import AlreadyExists, Forbidden, NotFound
 from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import from_kubeconfig
 from stateward.kube.meta import Object
-from stateward.kube.resources import BUILT_IN, CUSTOM_RESOURCES, NAMESPACES, Registry, Resource
+from stateward.kube.resources import (
+    BUILT_IN,
+    CUSTOM_RESOURCES,
+    NAMESPACES,
+    PODS,
+    Registry,
+    Resource,
+)
 from stateward.kube.structure import structure_of_schema
 from stateward.local.api import Api
 from stateward.local.client import MemoryClient
@@ -34,14 +42,16 @@ from stateward.local.collector import Collector
 from stateward.local.kinds import Kinds, custom
 from stateward.sim import loop as sim_loop
 
-#: Names the kubeconfig of a cluster that may be used for this (kube-apiserver and kube-controller-manager are
-#: enough); the truths write into namespaces of their own and leave the definition of one kind behind.
+#: Names the kubeconfig of a cluster that may be used for this; kube-apiserver and
+#: kube-controller-manager are enough. The truths write into namespaces of their own and leave the
+#: definition of one kind behind.
 KUBECONFIG: Final = "STATEWARD_CONTRACT_KUBECONFIG"
 
 #: Seconds for one truth on a real clock, and for a controller of a real cluster to do its work.
 PATIENCE: Final = 60.0
 
 Holds: TypeAlias = Callable[[], Awaitable[bool]]
+Forgotten: TypeAlias = Callable[[Resource[Any]], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +66,9 @@ class Kube:
     elsewhere: str
     #: Let the cluster's own controllers work until something holds.
     until: Callable[[Holds], Awaitable[None]]
-    #: Return a revision of a resource from which the server can no longer tell what happened.
-    forgotten: Callable[[Resource[Any]], Awaitable[str]]
+    #: Return a revision of a resource from which the server can no longer tell what happened; where a
+    #: backend cannot bring that about, it skips the truth and says why.
+    forgotten: Forgotten
 
 
 Truth: TypeAlias = Callable[[Kube], Awaitable[None]]
@@ -104,8 +115,10 @@ def real(truth: Truth) -> None:
     asyncio.run(asyncio.wait_for(over_http(access, truth), PATIENCE))
 
 
-async def over_http(access: ClusterAccess, truth: Truth) -> None:
-    """Run a truth over the wire, in two fresh namespaces."""
+async def over_http(
+    access: ClusterAccess, truth: Truth, forgotten: Forgotten | None = None
+) -> None:
+    """Run a truth over the wire, in two fresh namespaces of a cluster that has controllers."""
     chance = Chance.from_system()
     async with AsyncExitStack() as stack:
         client, rival = [
@@ -125,7 +138,9 @@ async def over_http(access: ClusterAccess, truth: Truth) -> None:
                 uid=made.metadata.uid,
                 propagation=Propagation.BACKGROUND,
             )
-        await truth(Kube(client, rival, namespace, f"{namespace}-b", _until, _long_gone))
+            await _open(client, name)
+        past = forgotten or _long_gone
+        await truth(Kube(client, rival, namespace, f"{namespace}-b", _until, past))
 
 
 async def _serve_widgets(client: Client) -> None:
@@ -140,6 +155,21 @@ async def _serve_widgets(client: Client) -> None:
         return True
 
     await _until(served)
+
+
+async def _open(client: Client, namespace: str) -> None:
+    """Wait until a namespace takes pods: some clusters want a service account in it first."""
+    spec = {"containers": [{"name": "main", "image": "none"}]}
+    body = {"metadata": {"namespace": namespace, "name": "first"}, "spec": spec}
+
+    async def takes_pods() -> bool:
+        try:
+            await client.create(replace(PODS, type=Object), body, dry_run=True)
+        except Forbidden:
+            return False
+        return True
+
+    await _until(takes_pods)
 
 
 async def _until(holds: Holds) -> None:

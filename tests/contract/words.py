@@ -67,7 +67,11 @@ def service(kube: Kube, name: str, *ports: Json, **metadata: Any) -> Json:
 
 def pod(kube: Kube, name: str, *, node: str = "", **metadata: Any) -> Json:
     """Return a pod that nobody schedules, or one that is on a node which does not exist."""
-    spec: Json = {"schedulerName": "nobody", "containers": [{"name": "main", "image": "none"}]}
+    spec: Json = {
+        "schedulerName": "nobody",
+        "automountServiceAccountToken": False,  # else a cluster adds volumes of its own
+        "containers": [{"name": "main", "image": "none"}],
+    }
     return _document(kube, name, metadata, spec=spec | ({"nodeName": node} if node else {}))
 
 

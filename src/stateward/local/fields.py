@@ -1,10 +1,8 @@
-"""Objects as sets of fields: the arithmetic under server-side apply.
+"""Objects as sets of places: the arithmetic under server-side apply.
 
-A place in an object is a path of elements as Kubernetes writes them in managedFields: ``f:name``
-for a field, ``k:{"name":"a"}`` for the item of a keyed list, ``v:"x"`` for a member of a set. How
-deep paths go follows the structure of the kind: what is replaced whole is one place. The rules are
-those of structured-merge-diff, the library in kube-apiserver; ``tests/contract`` holds them against
-the real one.
+How deep places go follows the structure of the kind: what is replaced whole is one place. The rules
+are those of structured-merge-diff, the library in kube-apiserver; ``tests/contract`` holds them
+against the real one.
 """
 
 from __future__ import annotations
@@ -12,18 +10,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from functools import cache
-from typing import Any, TypeAlias
+from typing import Any
 
-from stateward.kube.codec import Json, decode_json, encode
+from stateward.kube.codec import Json, encode
 from stateward.kube.structure import Shape, Structure
-
-Path: TypeAlias = tuple[str, ...]
+from stateward.local.paths import ITEM, Path, tree
 
 #: Objects merge key by key, lists are replaced whole: what holds where no schema is known.
 FREE = Structure(Shape.UNKNOWN)
 
-_ITEM = "."  # the place itself, beside the places inside it
 _OBJECTS = {Shape.STRUCT, Shape.MAP, Shape.UNKNOWN}
 _LEAF = Structure(Shape.SCALAR)
 
@@ -72,7 +67,7 @@ def merged(live: Any, applied: Any, structure: Structure) -> Any:
 
 def without(value: Any, paths: Iterable[Path], structure: Structure) -> Any:
     """Return the value with some places removed; what held them stays, unless it is one of them."""
-    return _pruned(value, _tree(paths), structure)
+    return _pruned(value, tree(paths), structure)
 
 
 def released(value: Any, last: Set[Path], held: Set[Path], structure: Structure) -> Any:
@@ -96,7 +91,7 @@ def named(paths: Iterable[Path], structure: Structure) -> set[Path]:
     for path in tuple(found):
         around = structure
         for depth, element in enumerate(path, 1):
-            if element.startswith("f:") and element[2:] in _names(around):
+            if element.startswith("f:") and element[2:] in around.names:
                 found.add(path[:depth])
             around = _inside(around, element)
     return found
@@ -121,38 +116,6 @@ def doubled(value: Any, structure: Structure, path: Path = ()) -> Iterator[Path]
 def child(structure: Structure, name: str) -> Structure:
     """Return how a field merges; one that no schema names merges freely."""
     return structure.child(name) or FREE
-
-
-def to_fields_v1(paths: Iterable[Path]) -> Json:
-    """Write a set of places as Kubernetes does in managedFields."""
-    return _without_lonely_dots(_tree(sorted(paths)))
-
-
-def from_fields_v1(fields: Mapping[str, Any]) -> set[Path]:
-    """Read a set of places back."""
-    found: set[Path] = set()
-    _collect(fields, (), found)
-    return found
-
-
-def dotted(path: Path) -> str:
-    """Write a place for people.
-
-    >>> dotted(("f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}', "f:name"))
-    '.spec.ports[port=80,protocol="TCP"].name'
-    """
-    words = []
-    for element in path:
-        kind, _, text = element.partition(":")
-        match kind:
-            case "f":
-                words.append(f".{text}")
-            case "k":
-                keys = decode_json(text).items()
-                words.append(f"[{','.join(f'{key}={_text(value)}' for key, value in keys)}]")
-            case _:
-                words.append(f"[={text}]")
-    return "".join(words)
 
 
 # ------------------------------------------------------------------ values and their parts
@@ -202,11 +165,6 @@ def _inside(structure: Structure, element: str) -> Structure:
     return child(structure, element[2:]) if element.startswith("f:") else structure.items or FREE
 
 
-@cache
-def _names(structure: Structure) -> frozenset[str]:
-    return frozenset(structure.names if structure.shape is not Shape.UNKNOWN else ())
-
-
 # ------------------------------------------------------------------ gathering and comparing
 def _gather(
     value: Any, structure: Structure, path: Path, found: set[Path], *, holders: bool
@@ -224,7 +182,7 @@ def _gather(
 
 def _is_said(element: str, inner: Any, structure: Structure) -> bool:
     """Tell whether a place that holds others, or nothing, is named by who writes it."""
-    if not element.startswith("f:") or element[2:] not in _names(structure):
+    if not element.startswith("f:") or element[2:] not in structure.names:
         return True  # an item, or a key of their own choice
     return inner is None or inner == {}
 
@@ -283,17 +241,6 @@ def _interleaved(live: Mapping[str, Any], applied: Mapping[str, Any]) -> list[st
     return [*order, *rest]
 
 
-# ------------------------------------------------------------------ sets of places as trees
-def _tree(paths: Iterable[Path]) -> Json:
-    root: Json = {}
-    for path in paths:
-        place = root
-        for element in path:
-            place = place.setdefault(element, {})
-        place.setdefault(_ITEM, {})
-    return root
-
-
 def _pruned(value: Any, gone: Json, structure: Structure) -> Any:
     if not gone or not value or not _has_parts(value, structure):
         return value
@@ -301,28 +248,11 @@ def _pruned(value: Any, gone: Json, structure: Structure) -> Any:
         return {
             name: _pruned(inner, gone.get(f"f:{name}", {}), child(structure, name))
             for name, inner in value.items()
-            if _ITEM not in gone.get(f"f:{name}", {})
+            if ITEM not in gone.get(f"f:{name}", {})
         }
     fates = [(item, gone.get(_element(item, structure), {})) for item in value]
     items = structure.items or FREE
-    return [_pruned(item, fate, items) for item, fate in fates if _ITEM not in fate]
-
-
-def _without_lonely_dots(place: Json) -> Json:
-    """Leave the dot out where nothing else is said: ``{".": {}}`` is written ``{}``."""
-    if list(place) == [_ITEM]:
-        return {}
-    return {k: v if k == _ITEM else _without_lonely_dots(v) for k, v in place.items()}
-
-
-def _collect(fields: Mapping[str, Any], path: Path, found: set[Path]) -> None:
-    if not fields and path:
-        found.add(path)
-    for element, inner in fields.items():
-        if element == _ITEM:
-            found.add(path)
-        else:
-            _collect(inner, (*path, element), found)
+    return [_pruned(item, fate, items) for item, fate in fates if ITEM not in fate]
 
 
 def _text(value: Any) -> str:

@@ -14,8 +14,8 @@ from typing import NamedTuple, TypeAlias
 from stateward.kube.codec import Json, plain
 from stateward.kube.errors import Cause, Conflict, ServerFailed
 from stateward.local import fields
-from stateward.local.fields import Path
 from stateward.local.kinds import Kind
+from stateward.local.paths import Path, dotted, from_fields_v1, to_fields_v1
 
 #: The server's own part of the metadata, which nobody owns and nobody applies.
 _SERVERS = frozenset(
@@ -123,7 +123,7 @@ def _disputed(owners: Owners, written: Set[Path], writer: Identity) -> Owners:
 def _refuse_doubles(body: Json, kind: Kind) -> None:
     for path in fields.doubled(body, kind.structure()):
         raise ServerFailed(
-            f"failed to create typed patch object: duplicate entries for key {fields.dotted(path)}"
+            f"failed to create typed patch object: duplicate entries for key {dotted(path)}"
         )
 
 
@@ -151,9 +151,7 @@ def _without_server_part(body: Json) -> Json:
 
 def _owners(document: Json | None) -> Owners:
     entries = document["metadata"].get("managedFields") or () if document else ()
-    return {
-        _identity(entry): fields.from_fields_v1(entry.get("fieldsV1") or {}) for entry in entries
-    }
+    return {_identity(entry): from_fields_v1(entry.get("fieldsV1") or {}) for entry in entries}
 
 
 def _identity(entry: Json) -> Identity:
@@ -188,7 +186,7 @@ def _entry(identity: Identity, paths: Set[Path], api_version: str, time: str) ->
         "apiVersion": api_version,
         "time": time,
         "fieldsType": "FieldsV1",
-        "fieldsV1": fields.to_fields_v1(paths),
+        "fieldsV1": to_fields_v1(paths),
     }
     return entry | ({"subresource": identity.subresource} if identity.subresource else {})
 
@@ -203,7 +201,7 @@ def _conflict(disputed: Owners, api_version: str) -> Conflict:
         Cause(
             reason="FieldManagerConflict",
             message=_with_whom(identity, api_version),
-            field=fields.dotted(path),
+            field=dotted(path),
         )
         for identity, paths in sorted(disputed.items())
         for path in sorted(paths)

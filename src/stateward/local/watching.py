@@ -116,6 +116,12 @@ def _there_now(store: Store, resource: Resource[Any], wanted: Filter) -> list[Si
     return [Sighting(Change.ADDED, it, it.revision) for it in there if wanted.matches(it)]
 
 
+def _there(store: Store, resource: Resource[Any], wanted: Filter) -> list[Sighting]:
+    """Return what a watcher is told who asks for what is there."""
+    found = store.all(resource.name, wanted.namespace)
+    return [Sighting(Change.ADDED, it, it.revision) for it in found if wanted.matches(it)]
+
+
 async def _quiet(awake: asyncio.Event, store: Store, pace: Pace, until: float) -> int:
     """Wait for the next event, but not for ever; return a revision when a bookmark is due first.
 

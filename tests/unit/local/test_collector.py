@@ -19,7 +19,7 @@ from stateward.local.deletion import DeleteOptions
 from stateward.local.writes import Author
 from unit.local.pictures import api, named
 
-LAW = settings(derandomize=True, deadline=None, max_examples=60)
+LAW = settings(derandomize=True, deadline=None, max_examples=40)
 US = Author("us")
 HOW = {
     "background": Propagation.BACKGROUND,

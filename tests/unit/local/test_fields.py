@@ -12,21 +12,18 @@ from stateward.kube.codec import Json
 from stateward.kube.structure import Shape, Structure
 from stateward.local.fields import (
     FREE,
-    Path,
     differences,
-    dotted,
     doubled,
-    from_fields_v1,
     merged,
     named,
     places,
     released,
-    to_fields_v1,
     without,
 )
+from stateward.local.paths import Path, dotted, from_fields_v1, to_fields_v1
 from unit.local.pictures import STRUCTURE
 
-LAW = settings(derandomize=True, deadline=None, max_examples=60)
+LAW = settings(derandomize=True, deadline=None, max_examples=40)
 SPEC = STRUCTURE.child("spec") or FREE
 
 words = st.sampled_from("abc")

@@ -20,7 +20,8 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import BUILT_IN, CONFIG_MAPS, Registry, Resource
 from stateward.local.collector import Collector
 from stateward.local.deletion import FOREGROUND, ORPHAN, DeleteOptions
-from stateward.local.fields import differences, from_fields_v1
+from stateward.local.fields import differences
+from stateward.local.paths import from_fields_v1
 from stateward.local.store import StoreEvent
 from stateward.local.watching import Filter, sighting
 from stateward.local.writes import Author
@@ -265,5 +266,5 @@ def _body(resource: Resource[Any], name: str, value: int) -> Json:
 
 TestMachine = Machine.TestCase
 TestMachine.settings = settings(
-    derandomize=True, deadline=None, max_examples=40, stateful_step_count=30
+    derandomize=True, deadline=None, max_examples=30, stateful_step_count=30
 )

@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from fakes.bench import config_map, key, running, until
+from fakes.rough_wire import take
 from fakes.shop import Shop, fail, say, work
 from stateward.core.outcome import DONE, Blocked, Retry, Stop, Wait
 from stateward.kube.client import MergePatch
@@ -26,18 +27,14 @@ async def test_everything_that_is_there_gets_a_pass_once_the_caches_are_filled()
     shop = Shop()
     for name in "abc":
         await shop.make(name)
-    shop.wire.plan("list", _late, _late)
+    shop.wire.plan("list", take(1), take(5))
     async with running(*shop.parts()):
         await asyncio.sleep(4)
+        assert shop.maps.synced.is_set()
         assert not shop.passes, "one of the caches is not filled yet"
         await asyncio.sleep(2)
         assert "".join(sorted(name for _, name in shop.passes)) == "abc"
         assert {when for when, _ in shop.passes} == {5.0}
-
-
-async def _late(perform):
-    await asyncio.sleep(5)
-    return await perform()
 
 
 async def test_a_change_wakes_the_key_at_once():

@@ -328,8 +328,10 @@ async def test_a_leader_that_slept_does_not_come_back_even_if_the_lease_is_free(
     a = stand.stand("a")
     await asyncio.sleep(5)
     a.process.pause(60)
+    calls = len(a.wire.calls)
     await asyncio.sleep(70)
 
+    assert len(a.wire.calls) == calls
     assert (await stand.lease()).spec.holder_identity == "a", "nobody else was there"
     assert a.task.done()
     assert stand.leaders == []
@@ -347,6 +349,38 @@ async def test_a_candidate_that_slept_through_its_own_success_asks_again():
     assert not a.led
     await until(lambda: a.led)
     assert stand.leaders == ["a"], "it leads when it is sure to, and not on an old answer"
+    await stand.end()
+
+
+async def test_a_candidate_whose_answer_came_too_late_asks_again():
+    stand = Campaign()
+    a = stand.stand("a", terms=Terms(duration=30, renew_deadline=10, retry_every=2))
+    a.wire.plan("get", take(6))
+    a.wire.plan("create", take(0, after=6))
+    await until(lambda: a.led)
+    assert a.leadership.held
+    assert 12 < a.led[0] <= 12 + LOOK, "what was granted at 6 s and heard at 12 s was too old"
+    await stand.end()
+
+
+async def test_two_who_see_the_lease_free_at_the_same_time_do_not_both_get_it():
+    stand = Campaign()
+    await stand.write(holderIdentity="")
+    a = stand.stand("a")
+    a.wire.plan("patch", take(1))
+    await asyncio.sleep(0.5)
+    stand.stand("b")
+    await asyncio.sleep(20)
+    assert stand.leaders == ["b"]
+    await stand.end()
+
+
+async def test_a_slow_answer_leaves_less_time_to_believe_in_it():
+    stand = Campaign()
+    a = stand.stand("a")
+    a.wire.plan("create", take(1, after=3))
+    await until(lambda: a.led)
+    assert a.leadership.left == pytest.approx(10 - 4, abs=0.02)
     await stand.end()
 
 

@@ -36,7 +36,8 @@ WIRE = {
     "cut off": refuse(PeerUnreachable("cut off")),
     "failing": refuse(ServerFailed("500")),
     "answers are lost": lose_answer(OutcomeUnknown("no answer")),
-    "slow": take(1.5, 1.5),
+    "slow": take(0.6, 0.6),
+    "too slow": take(1.5, 1.5),
     "very slow, and carried out all the same": late(4, 4),
     "slow as a zombie": late(20, 1),
 }

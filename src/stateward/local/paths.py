@@ -1,0 +1,79 @@
+"""Places in objects, and how Kubernetes writes them.
+
+A place is a path of elements as in managedFields: ``f:name`` for a field, ``k:{"name":"a"}`` for
+the item of a keyed list, ``v:"x"`` for a member of a set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, TypeAlias
+
+from stateward.kube.codec import Json, decode_json, encode
+
+Path: TypeAlias = tuple[str, ...]
+
+#: The place itself, beside the places inside it.
+ITEM: Final = "."
+
+
+def to_fields_v1(paths: Iterable[Path]) -> Json:
+    """Write a set of places as Kubernetes does in managedFields."""
+    return _without_lonely_dots(tree(sorted(paths)))
+
+
+def from_fields_v1(fields: Mapping[str, Any]) -> set[Path]:
+    """Read a set of places back."""
+    found: set[Path] = set()
+    _collect(fields, (), found)
+    return found
+
+
+def dotted(path: Path) -> str:
+    """Write a place for people.
+
+    >>> dotted(("f:spec", "f:ports", 'k:{"port":80,"protocol":"TCP"}', "f:name"))
+    '.spec.ports[port=80,protocol="TCP"].name'
+    """
+    words = []
+    for element in path:
+        kind, _, text = element.partition(":")
+        match kind:
+            case "f":
+                words.append(f".{text}")
+            case "k":
+                keys = decode_json(text).items()
+                words.append(
+                    f"[{','.join(f'{key}={encode(value).decode()}' for key, value in keys)}]"
+                )
+            case _:
+                words.append(f"[={text}]")
+    return "".join(words)
+
+
+def tree(paths: Iterable[Path]) -> Json:
+    """Return a set of places as a tree; the dot marks those that are in the set."""
+    root: Json = {}
+    for path in paths:
+        place = root
+        for element in path:
+            place = place.setdefault(element, {})
+        place.setdefault(ITEM, {})
+    return root
+
+
+def _without_lonely_dots(place: Json) -> Json:
+    """Leave the dot out where nothing else is said: ``{".": {}}`` is written ``{}``."""
+    if list(place) == [ITEM]:
+        return {}
+    return {k: v if k == ITEM else _without_lonely_dots(v) for k, v in place.items()}
+
+
+def _collect(fields: Mapping[str, Any], path: Path, found: set[Path]) -> None:
+    if not fields and path:
+        found.add(path)
+    for element, inner in fields.items():
+        if element == ITEM:
+            found.add(path)
+        else:
+            _collect(inner, (*path, element), found)
