@@ -57,6 +57,8 @@ class Malformed:
 
     metadata: ObjectMeta
     problem: str
+    #: False when even the metadata could be read only in part: it may have any label or owner.
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)

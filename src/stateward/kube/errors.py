@@ -20,8 +20,11 @@ ApiError                   any refusal; carries the HTTP code and the Status doc
 
 from __future__ import annotations
 
-from stateward.core.errors import PeerError
+from stateward.core.errors import NotLeader, PeerError, PeerUnreachable
 from stateward.kube.codec import Part
+
+#: Seconds: no server may make us wait longer, whatever it says.
+LONGEST_WAIT = 300.0
 
 
 class Cause(Part):
@@ -206,7 +209,23 @@ def from_status(status: Status, *, retry_after: float | None = None) -> ApiError
         status.message or f"the API server answered {status.code}",
         code=status.code,
         causes=details.causes,
-        retry_after=retry_after if retry_after is not None else details.retry_after_seconds or None,
+        retry_after=bounded_wait(
+            retry_after if retry_after is not None else details.retry_after_seconds or None
+        ),
+    )
+
+
+def did_nothing(error: BaseException) -> bool:
+    """Tell whether a failed write had no effect for sure; one that was cut short may have had."""
+    if isinstance(error, ApiError):
+        return isinstance(error, Unavailable) or not isinstance(error, ServerFailed)
+    return isinstance(error, PeerUnreachable | NotLeader)
+
+
+def bounded_wait(seconds: float | None) -> float | None:
+    """Return how long a server may make us wait: what it says, within reason."""
+    return (
+        None if seconds is None else min(max(float(min(seconds, LONGEST_WAIT)), 0.0), LONGEST_WAIT)
     )
 
 

@@ -23,7 +23,7 @@ from stateward.kube.client import (
     Selection,
     WatchEvent,
 )
-from stateward.kube.codec import Body, Json, plain
+from stateward.kube.codec import Body, plain
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import PODS, Resource
 
@@ -184,5 +184,9 @@ class InterceptedClient:
 def key_of(body: Body) -> ObjectKey:
     """Return where a body says that it belongs; the name is empty while it is to be generated."""
     found = body.get("metadata") if isinstance(body, Mapping) else getattr(body, "metadata", None)
-    metadata: Json = plain(found) if isinstance(found, msgspec.Struct) else found or {}
-    return ObjectKey(metadata.get("namespace", ""), metadata.get("name", ""))
+    if isinstance(found, msgspec.Struct):
+        found = plain(found)
+    if not isinstance(found, Mapping):  # nonsense belongs nowhere, and is refused where it is read
+        return ObjectKey("", "")
+    namespace, name = (found.get(part) or "" for part in ("namespace", "name"))
+    return ObjectKey(str(namespace), str(name))

@@ -106,6 +106,9 @@ class LabelSelector:
         """
         if document is None:
             return cls(_IMPOSSIBLE)
+        if not isinstance(document, Mapping):
+            what = type(document).__name__
+            raise ValueError(f"a label selector must be an object, got {what}")  # noqa: TRY004
         if unknown := set(document) - {"matchLabels", "matchExpressions"}:
             raise ValueError(
                 f"a label selector must have matchLabels or matchExpressions, got {sorted(unknown)}"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar
 
 from stateward.core.errors import SpecInvalid
 from stateward.kube.client import Listing, Malformed
@@ -105,7 +105,7 @@ class Cache(Generic[T]):
     def find(self, index: str, value: str) -> list[T]:
         """Return the objects filed under a value, ordered by namespace and name."""
         for malformed in self._malformed.values():
-            if self._may_be_filed(malformed.metadata, self._indexes[index], value):
+            if self._may_be_filed(malformed, self._indexes[index], value):
                 raise self._unreadable(malformed)
         return [self._objects[key] for key in sorted(self._filed[index].get(value, ()))]
 
@@ -118,21 +118,24 @@ class Cache(Generic[T]):
             return None
         return self._keep(before, item)
 
-    def put_malformed(self, malformed: Malformed) -> None:
-        """Take in that an object exists and cannot be read."""
+    def put_malformed(self, malformed: Malformed) -> Delta[T]:
+        """Take in that an object exists and cannot be read; return whom that concerns."""
         key = malformed.metadata.key
-        self._file(key, self._objects.pop(key, None), None)
+        before = self._objects.pop(key, None)
+        self._file(key, before, ())
         self._malformed[key] = malformed
+        shadow = before or _shadow(malformed.metadata)
+        return Delta(shadow, shadow)
 
     def remove(self, key: ObjectKey, last: T | None = None) -> Delta[T] | None:
         """Take in that an object is gone; return what changed, or None if it was not there."""
         before = self._objects.get(key)
         if last is not None and before is not None and _is_successor(before, last):
             return None
-        self._malformed.pop(key, None)
+        malformed = self._malformed.pop(key, None)
         self._objects.pop(key, None)
-        self._file(key, before, None)
-        known = last or before
+        self._file(key, before, ())
+        known = last or before or (_shadow(malformed.metadata) if malformed else None)
         return Delta(known, None) if known is not None else None
 
     def replace(self, listing: Listing[T]) -> list[Delta[T]]:
@@ -145,8 +148,7 @@ class Cache(Generic[T]):
         exist |= {malformed.metadata.key for malformed in listing.malformed}
         vanished = [key for key in (*self._objects, *self._malformed) if key not in exist]
         deltas = [self.remove(key) for key in vanished]
-        for malformed in listing.malformed:
-            self.put_malformed(malformed)
+        deltas.extend(self.put_malformed(malformed) for malformed in listing.malformed)
         for item in listing.items:
             before = self._objects.get(item.metadata.key)
             if before is None or not _is_same(before, item):
@@ -155,15 +157,20 @@ class Cache(Generic[T]):
 
     def _keep(self, before: T | None, item: T) -> Delta[T]:
         key = item.metadata.key
+        try:
+            filing = tuple(tuple(index.values(item)) for index in self._indexes.values())
+        except Exception as error:  # noqa: BLE001 - one object's oddity must not hide the others
+            return self.put_malformed(Malformed(item.metadata, f"it cannot be filed: {error!r}"))
         self._malformed.pop(key, None)
-        self._file(key, before, item)
+        self._file(key, before, filing)
         self._objects[key] = item
         return Delta(before, item)
 
-    def _file(self, key: ObjectKey, before: T | None, now: T | None) -> None:
-        for name, index in self._indexes.items():
+    def _file(self, key: ObjectKey, before: T | None, filing: tuple[tuple[str, ...], ...]) -> None:
+        """File an object anew; no filing at all takes it out everywhere."""
+        for number, (name, index) in enumerate(self._indexes.items()):
             old = tuple(index.values(before)) if before is not None else ()
-            new = tuple(index.values(now)) if now is not None else ()
+            new = filing[number] if filing else ()
             if old == new:
                 continue
             drawer = self._filed[name]
@@ -174,9 +181,14 @@ class Cache(Generic[T]):
             for value in new:
                 drawer.setdefault(value, {})[key] = None
 
-    def _may_be_filed(self, metadata: ObjectMeta, index: Index[T], value: str) -> bool:
-        """Tell whether an unreadable object, of which we know the metadata, may be in a group."""
-        return not index.by_metadata or value in index.values(cast("T", Object(metadata=metadata)))
+    def _may_be_filed(self, malformed: Malformed, index: Index[T], value: str) -> bool:
+        """Tell whether an unreadable object may belong to a group, by what we know of it."""
+        if not malformed.whole or not index.by_metadata:
+            return True
+        try:
+            return value in index.values(_shadow(malformed.metadata))
+        except Exception:  # noqa: BLE001 - whatever it is, it may belong there
+            return True
 
     def _unreadable(self, malformed: Malformed) -> SpecInvalid:
         return SpecInvalid(
@@ -199,3 +211,8 @@ def _is_successor(candidate: Object, of: Object) -> bool:
     return candidate.metadata.uid != of.metadata.uid and is_newer(
         candidate.metadata.resource_version, than=of.metadata.resource_version
     )
+
+
+def _shadow(metadata: ObjectMeta) -> Any:
+    """Return what stands for an object of which only the metadata is known."""
+    return Object(metadata=metadata)

@@ -16,17 +16,20 @@ from typing import Any, Protocol
 import structlog
 
 from stateward.core.errors import HouseError, StatewardError
-from stateward.core.outcome import Done, Outcome, Wait, wake_after
+from stateward.core.outcome import Done, Outcome, Retry, wake_after
 from stateward.core.ports import Ports
 from stateward.kube.client import Reader
 from stateward.kube.errors import ApiError, Conflict, NotFound
 from stateward.kube.meta import Object, ObjectKey
 from stateward.runtime.cache import Delta
 from stateward.runtime.informer import Informer
-from stateward.runtime.own_writes import PASS, Doubtful
+from stateward.runtime.own_writes import PASS, Note
 from stateward.runtime.queue import QueueClosed, WorkQueue
 from stateward.runtime.telling import logs
 from stateward.runtime.triggers import Trigger, itself
+
+#: Seconds after which a pass that waits for the cache to show our own write looks again.
+UNSEEN_AGAIN = 1.0
 
 
 class Reconciler(Protocol):
@@ -166,11 +169,13 @@ class Controller:
 
     async def _reconcile(self, key: ObjectKey) -> Outcome:
         await self._look_up_doubts(key)
-        for source, item in self._unseen(key):
-            return Wait(
+        for source, note in self._unseen(key):
+            # A timer, because what we wrote may be no business of ours any more and wake nobody.
+            return Retry(
+                UNSEEN_AGAIN,
                 "OwnWriteUnseen",
                 f"the cache does not show our last write to {source.informer.resource}"
-                f" {item.metadata.key} yet",
+                f" {note.object.metadata.key} yet",
             )
         outcome = await self._reconciler.reconcile(key)
         self._queue.forget_failures(key)
@@ -192,15 +197,16 @@ class Controller:
                     writes.resolve(doubt, found)
             writes.settle(source.informer.revision)
 
-    def _concerns(self, doubt: Doubtful[Any], source: Source, key: ObjectKey) -> bool:
-        """Tell whether a key must know: it wrote, or the object is one of those that wake it."""
-        return doubt.by == (self.name, key) or key in source.trigger(doubt.object)
+    def _concerns(self, note: Note[Any], source: Source, key: ObjectKey) -> bool:
+        """Tell whether a key must know: it wrote, or the object wakes it, or did before."""
+        versions = (note.object,) if note.before is None else (note.object, note.before)
+        return note.by == (self.name, key) or any(key in source.trigger(it) for it in versions)
 
-    def _unseen(self, key: ObjectKey) -> Iterator[tuple[Source, Object]]:
+    def _unseen(self, key: ObjectKey) -> Iterator[tuple[Source, Note[Any]]]:
         for source in self._sources:
-            for item in source.informer.own_writes.unseen():
-                if key in source.trigger(item):
-                    yield source, item
+            for note in source.informer.own_writes.unseen():
+                if self._concerns(note, source, key):
+                    yield source, note
 
     def _is_gone(self, key: ObjectKey) -> bool:
         """Tell whether the object itself is watched here, and is not there."""

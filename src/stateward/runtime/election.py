@@ -85,6 +85,7 @@ class Leadership:
         self._clock = clock
         self._terms = terms
         self._renewed: float | None = None
+        self._unsure_since = -math.inf
 
     @property
     def held(self) -> bool:
@@ -110,6 +111,15 @@ class Leadership:
                 "this instance cannot be sure that it leads: its lease was not renewed in time",
                 hint="nothing to do; the leader goes on with the work",
             )
+
+    def unsure(self) -> None:
+        """Note that a write of ours may still be under way."""
+        self._unsure_since = self._clock.monotonic()
+
+    @property
+    def may_be_let_go(self) -> bool:
+        """True when we lead and nothing that we wrote can still be carried out."""
+        return self.held and self._clock.monotonic() - self._unsure_since > self._terms.margin
 
     def renewed(self, at: float) -> None:
         """Note a renewal, by the moment at which it was *asked for*."""
@@ -145,6 +155,8 @@ class Elector:
         self._seen: tuple[str, float] = ("", 0.0)
         #: What the lease said when we saw it last, if it was another's.
         self._others: LeaseSpec | None = None
+        #: Since when a lease that we made out of nothing may be believed in.
+        self._believed_from = 0.0
         self._log = structlog.get_logger("election").bind(lease=str(key), identity=identity)
 
     async def acquire(self) -> None:
@@ -167,11 +179,15 @@ class Elector:
         self._log.warning("leadership is lost")
 
     async def release(self) -> None:
-        """Let the lease go, so that a successor need not wait for it to run out."""
+        """Let the lease go, so that a successor need not wait for it to run out.
+
+        Unless a write of ours may still be under way: then it must run out.
+        """
         self._meter.leads(leads=False)
-        if not self.leadership.held:
-            return
+        may_be_let_go = self.leadership.may_be_let_go
         self.leadership.lost()
+        if not may_be_let_go:
+            return
         try:
             async with asyncio.timeout(self.terms.margin):
                 lease = await self._client.get(LEASES, self._key)
@@ -205,6 +221,9 @@ class Elector:
             return True
         if not self._is_free(lease):
             return False
+        if self._clock.monotonic() < self._believed_from:
+            await self._write(lease, self._renewal())
+            return False
         await self._write(lease, self._claim(lease))
         return True
 
@@ -220,16 +239,20 @@ class Elector:
         return now - self._seen[1] > (lease.spec.lease_duration_seconds or self.terms.duration)
 
     async def _make(self) -> bool:
-        """Create the lease; return whether it is ours.
+        """Create the lease; return whether we lead.
 
-        One that was another's when we saw it last was deleted, and its holder may still believe in
-        it: so it gets the chance to renew it, and we wait as for any other.
+        Where there is none, somebody may have deleted it, and its holder may still believe in it.
+        If we saw whose it was, that one gets the chance to renew it; if not, we make it ours and
+        wait as long as any belief can last before we act. A very first start pays for that too.
         """
-        others = None if self.leadership.held else self._others
+        held = self.leadership.held
+        others = None if held else self._others
         spec = self._claim(None) if others is None else plain(others)
         metadata = {"namespace": self._key.namespace, "name": self._key.name}
         await self._client.create(LEASES, {"metadata": metadata, "spec": spec})
-        return others is None
+        if not held:
+            self._believed_from = self._clock.monotonic() + self.terms.duration
+        return held
 
     def _claim(self, lease: Lease | None) -> Json:
         renewal = self._renewal()

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from stateward.core.errors import OutcomeUnknown
+from stateward.kube.errors import did_nothing
 from stateward.kube.interception import Call, PassThrough
 from stateward.runtime.election import Leadership
 
@@ -31,9 +32,16 @@ class Fencing(PassThrough):
             return await perform()
         self._leadership.check()
         try:
-            async with asyncio.timeout(self._leadership.margin):
-                return await perform()
-        except TimeoutError as error:
+            return await self._in_time(perform)
+        except BaseException as error:
+            if not did_nothing(error):
+                self._leadership.unsure()  # so the lease is not let go while it may arrive
+            if not isinstance(error, TimeoutError):
+                raise
             raise OutcomeUnknown(
                 f"{call}: no answer within the {self._leadership.margin:g} s that our lease allows"
             ) from error
+
+    async def _in_time(self, perform: Callable[[], Awaitable[R]]) -> R:
+        async with asyncio.timeout(self._leadership.margin):
+            return await perform()

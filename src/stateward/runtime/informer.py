@@ -15,7 +15,7 @@ from typing import Generic, Protocol, TypeVar
 
 import structlog
 
-from stateward.core.errors import PeerError
+from stateward.core.errors import HouseError, PeerConfused, PeerError, StatewardError
 from stateward.core.ports import Ports
 from stateward.kube.client import EVERYTHING, Change, Malformed, Reader, Selection, WatchEvent
 from stateward.kube.errors import ApiError, Gone
@@ -99,10 +99,19 @@ class Informer(Generic[T]):
             except PeerError as error:
                 why = _list_again_because(error) or why
                 await self._wait_after(error)
+            except StatewardError as error:  # a login that cannot be made now, for example
+                why = why or error.reason
+                await self._wait_after(error)
+            except Exception as error:  # noqa: BLE001 - a bug must not leave everybody with an old cache
+                self._log.exception("watching failed by a bug")
+                why = "bug"
+                await self._wait_after(HouseError(f"watching failed by a bug: {error!r}"))
 
     async def _list(self, why: str) -> None:
         listing = await self._client.list(self.resource, self._selection)
         self._meter.relisted(why)
+        if self._revision and is_newer(self._revision, than=listing.revision):
+            self.own_writes.doubt_everything()  # the server was set back, and our writes with it
         deltas = self.cache.replace(listing)
         self._revision = listing.revision
         self.problem = None
@@ -136,7 +145,7 @@ class Informer(Generic[T]):
             case Change.DELETED, Malformed(metadata=metadata):
                 delta = self.cache.remove(metadata.key)
             case _, Malformed() as malformed:
-                self.cache.put_malformed(malformed)
+                delta = self.cache.put_malformed(malformed)
                 self._complain(malformed)
             case Change.DELETED, item:
                 delta = self.cache.remove(item.metadata.key, item)
@@ -152,12 +161,19 @@ class Informer(Generic[T]):
             self._meter.malformed(counted[1])
         if len(self.own_writes):
             # What we wrote may bring no delta (it came and went unseen), and still somebody waits.
-            deltas += [Delta(item, item) for item in self.own_writes.settle(self._revision)]
+            settled = self.own_writes.settle(self._revision)
+            deltas += [Delta(note.before or note.object, note.object) for note in settled]
         for delta in deltas:
             for listener in self._listeners:
-                listener(delta)
+                self._tell(listener, delta)
 
-    async def _wait_after(self, error: PeerError) -> None:
+    def _tell(self, listener: Callable[[Delta[T]], None], delta: Delta[T]) -> None:
+        try:
+            listener(delta)
+        except Exception:  # noqa: BLE001 - one object that nobody foresaw must not hide the others
+            self._log.exception("a change could not be told", key=str(delta.key))
+
+    async def _wait_after(self, error: StatewardError) -> None:
         self._failures += 1
         self.problem = error.sentence()
         self._meter.restarted(error.reason)
@@ -184,6 +200,8 @@ def _list_again_because(error: PeerError) -> str:
     """
     if isinstance(error, Gone):
         return "gone"
+    if isinstance(error, PeerConfused):
+        return error.reason  # it would say the same again; a list sets odd objects apart
     if isinstance(error, ApiError) and error.code not in {401, 403, 429, 500, 502, 503}:
         return error.reason
     return ""

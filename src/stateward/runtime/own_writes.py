@@ -13,6 +13,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+import msgspec
+
 from stateward.kube.meta import Object, ObjectKey, is_newer
 from stateward.runtime.cache import Cache
 
@@ -23,25 +25,24 @@ PASS: ContextVar[Hashable] = ContextVar("pass", default=None)
 
 
 @dataclass(frozen=True, slots=True)
-class Written(Generic[T]):
-    """An object as the server returned it from our write."""
-
-    object: T
-
-
-@dataclass(frozen=True, slots=True)
-class Deleted(Generic[T]):
-    """An object whose deletion the server accepted."""
-
-    object: T
-
-
-@dataclass(frozen=True, slots=True)
-class Doubtful(Generic[T]):
-    """An object that we may or may not have written: the answer was lost. ``by`` whom: a pass."""
+class Note(Generic[T]):
+    """A write: the object, which pass wrote it, and what the object was before, if we know."""
 
     object: T
     by: Hashable = None
+    before: T | None = None
+
+
+class Written(Note[T]):
+    """The object is as the server returned it from our write."""
+
+
+class Deleted(Note[T]):
+    """The server accepted the deletion of the object."""
+
+
+class Doubtful(Note[T]):
+    """We may or may not have written the object: the answer was lost."""
 
 
 class OwnWrites(Generic[T]):
@@ -49,23 +50,28 @@ class OwnWrites(Generic[T]):
 
     def __init__(self, cache: Cache[T]) -> None:
         self._cache = cache
-        self._notes: dict[ObjectKey, Written[T] | Deleted[T] | Doubtful[T]] = {}
+        self._notes: dict[ObjectKey, Note[T]] = {}
 
     def __len__(self) -> int:
         return len(self._notes)
 
-    def note(self, note: Written[T] | Deleted[T] | Doubtful[T]) -> None:
+    def note(self, note: Note[T]) -> None:
         """Remember the last write to an object; what came before it is seen when it is seen."""
         self._notes[note.object.metadata.key] = note
 
-    def settle(self, revision: str) -> list[T]:
-        """Forget what the cache, being as of ``revision``, shows; return the objects concerned."""
+    def settle(self, revision: str) -> list[Note[T]]:
+        """Forget what the cache, being as of ``revision``, shows; return the notes about it."""
         seen = [key for key, note in self._notes.items() if self._is_seen(note, revision)]
-        return [self._notes.pop(key).object for key in seen]
+        return [self._notes.pop(key) for key in seen]
 
-    def unseen(self) -> Iterator[T]:
-        """Yield the objects whose last write the cache does not show yet."""
-        return (note.object for note in tuple(self._notes.values()))
+    def unseen(self) -> Iterator[Note[T]]:
+        """Yield the notes about writes that the cache does not show yet."""
+        return iter(tuple(self._notes.values()))
+
+    def doubt_everything(self) -> None:
+        """Have every note looked up: the server's history is not the one that we wrote into."""
+        for key, note in self._notes.items():
+            self._notes[key] = Doubtful(note.object, note.by, note.before)
 
     def doubtful(self) -> list[Doubtful[T]]:
         """Return the notes about objects that must be looked up before anybody plans with them."""
@@ -78,7 +84,11 @@ class OwnWrites(Generic[T]):
         """
         key = doubt.object.metadata.key
         if self._notes.get(key) is doubt:
-            self._notes[key] = Deleted(doubt.object) if found is None else Written(found)
+            before = doubt.before or doubt.object
+            if found is None:
+                self._notes[key] = Deleted(_without_revision(doubt.object), doubt.by, before)
+            else:
+                self._notes[key] = Written(found, doubt.by, before)
 
     def known(self, key: ObjectKey, uid: str = "") -> T | None:
         """Return an object (of that UID, if given) as we know it: as written, or else as cached."""
@@ -87,7 +97,7 @@ class OwnWrites(Generic[T]):
         candidates = (written, self._cache.peek(key))
         return next((it for it in candidates if it and uid in {"", it.metadata.uid}), None)
 
-    def _is_seen(self, note: Written[T] | Deleted[T] | Doubtful[T], revision: str) -> bool:
+    def _is_seen(self, note: Note[T], revision: str) -> bool:
         match note:
             case Written(object=item):
                 return not is_newer(item.metadata.resource_version, than=revision)
@@ -100,5 +110,11 @@ class OwnWrites(Generic[T]):
                     or cached.metadata.uid != item.metadata.uid
                     or cached.metadata.deleting
                 )
-            case Doubtful():
-                return False
+            case _:
+                return False  # in doubt until somebody looks it up
+
+
+def _without_revision(item: T) -> T:
+    """Return an object that was looked up and is gone: no revision of it has to be waited for."""
+    metadata = msgspec.structs.replace(item.metadata, resource_version="")
+    return msgspec.structs.replace(item, metadata=metadata)

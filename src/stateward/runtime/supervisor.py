@@ -21,6 +21,8 @@ from stateward.runtime.informer import Informer
 
 #: Seconds that running passes get to end when the process is asked to stop.
 GRACE = 20.0
+#: Seconds that a cancelled part gets to end; one that does not is left behind.
+STUBBORN = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +119,12 @@ class Supervisor:
         tasks = [self._tasks.pop(name) for name in tuple(names) if name in self._tasks]
         for task in tasks:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if not tasks:
+            return
+        _, stubborn = await asyncio.wait(tasks, timeout=STUBBORN)
+        for task in stubborn:
+            self._log.error("a part does not end and is left behind", part=task.get_name())
+            self._parts.elector.leadership.unsure()
 
 
 async def _wait_for(event: asyncio.Event) -> None:

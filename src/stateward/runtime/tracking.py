@@ -8,10 +8,10 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from stateward.core.errors import NotLeader, PeerConfused, PeerUnreachable
+from stateward.core.errors import PeerConfused
 from stateward.kube import codec
 from stateward.kube.client import Apply, JsonPatch, MergePatch
-from stateward.kube.errors import ApiError, ServerFailed, Unavailable
+from stateward.kube.errors import did_nothing
 from stateward.kube.interception import Call, PassThrough
 from stateward.kube.meta import Object
 from stateward.runtime.informer import Informer
@@ -38,21 +38,15 @@ class Tracking(PassThrough):
             result = await perform()
         except BaseException as error:
             # A name that the server makes up cannot be looked up.
-            if call.key.name and not _did_nothing(error):
-                writes.note(Doubtful(known or _target(call, informer.resource.type), PASS.get()))
+            if call.key.name and not did_nothing(error):
+                target = known or _target(call, informer.resource.type)
+                writes.note(Doubtful(target, PASS.get(), known))
             raise
         if call.verb not in {"delete", "evict"}:
-            writes.note(Written(cast("Object", result)))
+            writes.note(Written(cast("Object", result), PASS.get(), known))
         elif known is not None:
-            writes.note(Deleted(known))
+            writes.note(Deleted(known, PASS.get(), known))
         return result
-
-
-def _did_nothing(error: BaseException) -> bool:
-    """Tell whether a failed write had no effect for sure; one that was cut short may have had."""
-    if isinstance(error, ApiError):
-        return isinstance(error, Unavailable) or not isinstance(error, ServerFailed)
-    return isinstance(error, PeerUnreachable | NotLeader)
 
 
 def _target(call: Call, kind: type[Object]) -> Object:

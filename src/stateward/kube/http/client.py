@@ -232,7 +232,7 @@ class HttpClient:
 
     def _pause_after(self, error: PeerError, attempt: int) -> float | None:
         """Return how long to wait before trying again, or None when that would be of no use."""
-        if attempt >= self._limits.attempts:
+        if attempt >= self._limits.attempts or self._wire.closed:
             return None
         if isinstance(error, TooManyRequests | Unavailable):
             return error.retry_after

@@ -102,7 +102,7 @@ def event_of(line: bytes, kind: type[T]) -> WatchEvent[T]:
     if isinstance(found, msgspec.Raw):
         if name == "ERROR":
             raise _failure(codec.decode(bytes(found), Status))
-        found = Malformed(_metadata_of(found), "")
+        found = _malformed(found, "")
     if name not in Change.__members__:
         raise PeerConfused(f"a watch event must be of a known type, got {name[:40]!r}")
     if not (revision := found.metadata.resource_version):
@@ -220,15 +220,18 @@ def _fit(raw: msgspec.Raw, kind: type[T]) -> T | Malformed:
     try:
         return msgspec.json.decode(raw, type=kind)
     except UNREADABLE as error:
-        return Malformed(_metadata_of(raw), str(error))
+        return _malformed(raw, str(error))
 
 
-def _metadata_of(raw: msgspec.Raw) -> ObjectMeta:
-    """Return what can be read of an object's metadata: all of it, its identity, or nothing."""
+def _malformed(raw: msgspec.Raw, problem: str) -> Malformed:
+    """Return what can be said of an object: all of its metadata, its identity, or nothing."""
     try:
-        return msgspec.json.decode(raw, type=_WithMetadata).metadata
+        return Malformed(msgspec.json.decode(raw, type=_WithMetadata).metadata, problem)
     except UNREADABLE:
-        pass
+        return Malformed(_identity_of(raw), problem, whole=False)
+
+
+def _identity_of(raw: msgspec.Raw) -> ObjectMeta:
     try:
         members = _members(_members(bytes(raw)).get("metadata", b"{}"))
         return ObjectMeta(

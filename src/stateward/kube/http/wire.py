@@ -62,7 +62,8 @@ class Wire:
         self._connect_within = connect_within
         self._logins = Logins(access, clock)
         self._session: aiohttp.ClientSession | None = None
-        self._closed = False
+        self._open: dict[aiohttp.ClientResponse, None] = {}
+        self.closed = False
 
     async def exchange(self, request: Request, patience: Patience) -> Answer:
         """Return the whole answer, whatever it says; raise when there is none."""
@@ -92,8 +93,11 @@ class Wire:
 
     async def close(self) -> None:
         """Close all connections; nothing can be sent any more."""
-        self._closed = True
+        self.closed = True
         await self._logins.close()
+        for response in tuple(self._open):
+            # Whoever waits for more of it would wait for ever.
+            response.content.set_exception(aiohttp.ClientConnectionError("the client was closed"))
         if self._session is not None:
             await self._session.close()
 
@@ -139,10 +143,12 @@ class Wire:
         except failures.LOST as error:
             raise self._lost(error, request, sent=progress.connected) from None
         try:
+            self._open[response] = None
             for text in answers.warnings_in(response.headers.getall("Warning", [])):
                 self._listeners.warn(text)
             yield response
         finally:
+            self._open.pop(response, None)
             response.close()
 
     async def _sent(
@@ -162,12 +168,21 @@ class Wire:
         )
 
     async def _body(self, request: Request, response: aiohttp.ClientResponse) -> bytes:
+        refused = response.status >= 400
+        most = _LARGEST_REFUSAL if refused else _LARGEST_BODY
+        pieces, size = [], 0
         try:
-            return await response.read()
+            async for piece in response.content.iter_any():
+                pieces.append(piece)
+                if (size := size + len(piece)) > most:
+                    break
         except failures.LOST as error:
-            if response.status >= 400:
+            if refused:
                 return b""  # the code alone says that it was refused
             raise self._lost(error, request, sent=True) from None
+        if size > most and not refused:
+            raise answers.nonsense(request, f"its answer is larger than {most} bytes")
+        return b"".join(pieces)
 
     def _answer(self, request: Request, response: aiohttp.ClientResponse, body: bytes) -> Answer:
         return Answer(
@@ -184,7 +199,7 @@ class Wire:
 
     def _session_now(self) -> aiohttp.ClientSession:
         """Return the session, made at the first request: then there is an event loop for sure."""
-        if self._closed:
+        if self.closed:
             raise HouseError("a client that was closed must not be used any more")
         if self._session is None:
             if not self._access.tls.verify:
@@ -244,6 +259,10 @@ class _LostOnce(Exception):
         self.error = error
 
 
+#: Bytes that an answer may have: a page of large objects is far smaller.
+_LARGEST_BODY = 512 * 2**20
+#: Bytes of a refusal that are worth reading.
+_LARGEST_REFUSAL = 2**20
 #: Bytes that a connection reads ahead of us.
 _READ_AHEAD = 2**20
 
@@ -258,6 +277,7 @@ def _new_session() -> aiohttp.ClientSession:
         # Watch events are tens of kilobytes: a small buffer would stop and start the socket for
         # each.
         read_bufsize=_READ_AHEAD,
+        auto_decompress=False,  # we never ask for it; unasked, it may be a bomb
     )
 
 
