@@ -12,6 +12,7 @@ from stateward.sim import loop as sim_loop
 
 #: No single test may take longer than this, whatever it waits for.
 LIMIT = 120.0
+VIRTUAL_LIMIT = 100_000.0
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -29,7 +30,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     }
     coroutine = pyfuncitem.obj(**arguments)
     if pyfuncitem.get_closest_marker("virtual"):
-        sim_loop.run(coroutine)
+        sim_loop.run(asyncio.wait_for(coroutine, VIRTUAL_LIMIT))
     else:
         asyncio.run(asyncio.wait_for(coroutine, LIMIT))
     return True

@@ -15,6 +15,8 @@ from stateward.kube.interception import InterceptedClient
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.policies import Lease
 from stateward.kube.resources import LEASES
+from stateward.local.api import Api
+from stateward.local.writes import Author
 from stateward.runtime.election import Elector, Leadership, Terms
 from stateward.sim.loop import SimClock
 from stateward.sim.process import SimProcess
@@ -72,11 +74,19 @@ class Candidate:
         self.led.append(asyncio.get_running_loop().time())
 
 
-class Campaign(Bench):
-    """Make it inside a test marked ``virtual``."""
+def make_lease(api: Api) -> None:
+    """Make a lease that nobody ever held, so that the first to ask leads at once."""
+    metadata = {"namespace": LEASE.namespace, "name": LEASE.name}
+    api.create(LEASES, LEASE.namespace, {"metadata": metadata, "spec": {}}, Author("human"))
 
-    def __init__(self) -> None:
+
+class Campaign(Bench):
+    """Make it inside a test marked ``virtual``. There is a lease that nobody ever held."""
+
+    def __init__(self, *, lease: bool = True) -> None:
         super().__init__()
+        if lease:
+            make_lease(self.api)
         self.beliefs: dict[str, Leadership] = {}
         self.candidates: list[Candidate] = []
 
@@ -96,6 +106,7 @@ class Campaign(Bench):
 
     async def write(self, **spec: Any) -> Lease:
         """Make the lease say this, whatever it said."""
+        await self.delete()
         body: Json = {"metadata": {"namespace": "ns", "name": "lease"}, "spec": spec}
         return await self.user.create(LEASES, body)
 

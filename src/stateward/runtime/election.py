@@ -260,7 +260,7 @@ class Elector:
             **renewal,
             "holderIdentity": self._identity,
             "acquireTime": renewal["renewTime"],
-            "leaseTransitions": (lease.spec.lease_transitions or 0) + 1 if lease else 0,
+            "leaseTransitions": _changes_of_hands(lease),
         }
 
     def _renewal(self) -> Json:
@@ -280,3 +280,10 @@ class Elector:
 
     def _pause(self) -> float:
         return self._chance.jittered(self.terms.retry_every, 0.2)
+
+
+def _changes_of_hands(lease: Lease | None) -> int:
+    """Return how often a lease will have changed hands when we take it."""
+    if lease is None or (lease.spec.acquire_time is None and not lease.spec.holder_identity):
+        return 0
+    return (lease.spec.lease_transitions or 0) + 1

@@ -10,10 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
-
-import msgspec
 
 from stateward.kube.meta import Object, ObjectKey, is_newer
 from stateward.runtime.cache import Cache
@@ -29,8 +27,8 @@ class Note(Generic[T]):
     """A write: the object, which pass wrote it, and what the object was before, if we know."""
 
     object: T
-    by: Hashable = None
-    before: T | None = None
+    by: Hashable = field(default=None, compare=False)
+    before: T | None = field(default=None, compare=False)
 
 
 class Written(Note[T]):
@@ -39,6 +37,10 @@ class Written(Note[T]):
 
 class Deleted(Note[T]):
     """The server accepted the deletion of the object."""
+
+
+class Vanished(Note[T]):
+    """Somebody looked the object up, and it is gone."""
 
 
 class Doubtful(Note[T]):
@@ -86,7 +88,7 @@ class OwnWrites(Generic[T]):
         if self._notes.get(key) is doubt:
             before = doubt.before or doubt.object
             if found is None:
-                self._notes[key] = Deleted(_without_revision(doubt.object), doubt.by, before)
+                self._notes[key] = Vanished(doubt.object, doubt.by, before)
             else:
                 self._notes[key] = Written(found, doubt.by, before)
 
@@ -104,17 +106,14 @@ class OwnWrites(Generic[T]):
             case Deleted(object=item):
                 if (version := item.metadata.resource_version) and is_newer(version, than=revision):
                     return False  # the cache does not even show yet that it was there
-                cached = self._cache.peek(item.metadata.key)
-                return (
-                    cached is None
-                    or cached.metadata.uid != item.metadata.uid
-                    or cached.metadata.deleting
-                )
+                return self._shows_the_end_of(item)
+            case Vanished(object=item):
+                return self._shows_the_end_of(item)
             case _:
                 return False  # in doubt until somebody looks it up
 
-
-def _without_revision(item: T) -> T:
-    """Return an object that was looked up and is gone: no revision of it has to be waited for."""
-    metadata = msgspec.structs.replace(item.metadata, resource_version="")
-    return msgspec.structs.replace(item, metadata=metadata)
+    def _shows_the_end_of(self, item: T) -> bool:
+        cached = self._cache.peek(item.metadata.key)
+        return (
+            cached is None or cached.metadata.uid != item.metadata.uid or cached.metadata.deleting
+        )

@@ -101,7 +101,7 @@ def test_put(known, seen, tells, holds):
         pytest.param("", "a1@2", "a1@2>-", "", id="gone before we knew it"),
         pytest.param("", None, "nothing", "", id="never was there"),
         pytest.param("a2@5", "a1@3", "nothing", "a2@5", id="the predecessor's end is late"),
-        pytest.param("a1@3!", None, "nothing", "", id="unreadable"),
+        pytest.param("a1@3!", None, "a1@3>-", "", id="unreadable"),
         pytest.param("a1@1 b1@1", "a1@2", "a1@2>-", "b1@1", id="others stay"),
     ],
 )
@@ -122,9 +122,9 @@ def test_remove(known, last, tells, holds):
         ("a1@1 b1@2", "a1@1 b1@3", "b1@2>b1@3"),
         ("a1@1 b1@2", "b1@2", "a1@1>-"),
         ("a1@1", "a2@7", "a1@1>a2@7"),
-        ("a1@1 b1@2", "b1@2!", "a1@1>-"),
+        ("a1@1 b1@2", "b1@2!", "a1@1>- b1@2>b1@2"),
         ("a1@1!", "a1@2", "->a1@2"),
-        ("a1@1!", "", ""),
+        ("a1@1!", "", "a1@1>-"),
         # A server that was restored from a backup has older versions, and they are the truth.
         ("a1@8 b1@9", "a1@5 b1@9", "a1@8>a1@5"),
     ],

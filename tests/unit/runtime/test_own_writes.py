@@ -50,6 +50,10 @@ def test_the_cache_is_the_one_given():
     assert own_writes("", "a1@1").known(A) == thing("a1@1")
 
 
+def objects(notes) -> list[ConfigMap]:
+    return [note.object for note in notes]
+
+
 @pytest.mark.parametrize(
     ("noted", "cached", "revision", "settled"),
     [
@@ -75,19 +79,19 @@ def test_the_cache_is_the_one_given():
 )
 def test_a_note_is_settled_when_the_cache_shows_its_effect(noted, cached, revision, settled):
     writes = own_writes(noted, cached)
-    concerned = writes.settle(str(revision))
+    concerned = objects(writes.settle(str(revision)))
 
     assert concerned == ([note(noted).object] if settled else [])
     assert len(writes) == (0 if settled else 1)
-    assert list(writes.unseen()) == ([] if settled else [note(noted).object])
+    assert objects(writes.unseen()) == ([] if settled else [note(noted).object])
 
 
 def test_the_last_write_to_an_object_is_the_one_that_counts():
     writes = own_writes("Wa1@5 Wb1@6 Wa1@9", "a1@5 b1@6")
 
-    assert writes.settle("6") == [thing("b1@6")]
-    assert writes.settle("8") == []
-    assert writes.settle("9") == [thing("a1@9")]
+    assert objects(writes.settle("6")) == [thing("b1@6")]
+    assert objects(writes.settle("8")) == []
+    assert objects(writes.settle("9")) == [thing("a1@9")]
 
 
 def resolved(noted: str, found: str | None, cached: str = "") -> OwnWrites[ConfigMap]:
@@ -101,28 +105,28 @@ def test_a_doubt_becomes_a_version_to_wait_for():
     writes = resolved("?a1@3", "a1@7", cached="a1@3")
 
     assert not writes.doubtful()
-    assert writes.settle("6") == []
-    assert writes.settle("7") == [thing("a1@7")]
+    assert objects(writes.settle("6")) == []
+    assert objects(writes.settle("7")) == [thing("a1@7")]
 
 
 def test_a_doubt_about_what_does_not_exist_is_no_more():
     writes = resolved("?a@", None)
 
     assert not writes.doubtful()
-    assert writes.settle("1") == [thing("a@")], "whoever waits is told"
+    assert objects(writes.settle("1")) == [thing("a@")], "whoever waits is told"
     assert len(writes) == 0
 
 
 def test_a_doubt_about_what_is_gone_waits_until_the_cache_shows_that():
     writes = resolved("?a1@3", None, cached="a1@3")
-    assert writes.settle("9") == [], "the cache still shows what a quorum says is gone"
+    assert objects(writes.settle("9")) == [], "the cache still shows what a quorum says is gone"
 
     writes._cache.remove(A)
-    assert writes.settle("10") == [thing("a1@3")]
+    assert objects(writes.settle("10")) == [thing("a1@3")]
 
 
 def test_a_doubt_about_what_is_gone_does_not_wait_for_its_successor():
-    assert resolved("?a1@3", None, cached="a2@5").settle("5") == [thing("a1@3")]
+    assert objects(resolved("?a1@3", None, cached="a2@5").settle("5")) == [thing("a1@3")]
 
 
 @pytest.mark.parametrize("newer", ["?a1@3", "Wa1@8", "Da1@3"])
