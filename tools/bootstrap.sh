@@ -15,12 +15,13 @@ find_python() {
             return
         fi
     done
-    fail "Python 3.11 or newer is needed and none was found; install one, or name it: make PYTHON=/path/to/python3.11"
+    fail "Python 3.11 or newer is needed and ${PYTHON:-none of the usual names} is not one; name it: make PYTHON=/path/to/python3.11 demo"
 }
 
 python=$(find_python)
 [ -n "$python" ] || exit 1
-if ! "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then
+version() { "$1" -c 'import sys; print(sys.version)' 2>/dev/null; }
+if [ "$(version "$venv/bin/python")" != "$(version "$python")" ]; then
     echo "setup: creating $venv with $("$python" --version)"
     rm -rf "$venv"
     # --without-pip: some distributions ship pip but not ensurepip; the outer pip can install into the venv.
@@ -28,7 +29,7 @@ if ! "$venv/bin/python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/
         fail "could not create a virtual environment; on Debian and Ubuntu: apt install python3-venv"
 fi
 "$python" -m pip --version >/dev/null 2>&1 ||
-    fail "pip is needed beside $python; try: $python -m ensurepip"
+    fail "pip is needed beside $python; try: $python -m ensurepip, or on Debian and Ubuntu: apt install python3-pip"
 
 echo "setup: installing the locked packages of $lock"
 install="$python -m pip --python $venv/bin/python install --quiet --disable-pip-version-check"

@@ -1,5 +1,5 @@
 """``python -m stateward`` is the command ``stateward``."""
 
-from stateward.cli.main import run
+from stateward.cli.entry import run
 
 run()

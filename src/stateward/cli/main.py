@@ -5,7 +5,6 @@ Exit codes: 0 done; 1 it failed; 2 what was asked for cannot be honoured; 130 in
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 
@@ -33,16 +32,6 @@ for command in (crds, demo, doctor, validate):
     stateward.add_command(command)
 
 
-def run() -> None:
-    """Run the command line of this process and end it with the right exit code."""
-    code = main(sys.argv[1:])
-    try:
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever read us has gone, for example `| head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(code)
-
-
 def main(arguments: Sequence[str]) -> int:
     """Run a command line; say what went wrong in one sentence; return the exit code."""
     logs.configure(sys.stderr, json=False, level="error", clock=SystemClock())
@@ -60,7 +49,9 @@ def main(arguments: Sequence[str]) -> int:
     except (KeyboardInterrupt, click.Abort):
         return _complain("interrupted", INTERRUPTED)
     except BrokenPipeError:
-        return FAILED
+        return 0  # whoever read us has enough
+    except OSError as error:
+        return _complain(f"the output must be writable: {error.strerror}", FAILED)
     return result if isinstance(result, int) else 0
 
 

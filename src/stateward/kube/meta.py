@@ -85,7 +85,7 @@ class Condition(Part):
     status: str
     reason: str = ""
     message: str = ""
-    last_transition_time: str = ""
+    last_transition_time: str | None = None
     observed_generation: int = 0
 
 

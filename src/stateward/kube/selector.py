@@ -99,7 +99,7 @@ class LabelSelector:
         return cls(tuple(map(_label_requirement, _terms(text, _LABEL_TERM, shape))))
 
     @classmethod
-    def from_document(cls, document: Mapping[str, Any] | None) -> Self:
+    def from_document(cls, document: Any) -> Self:
         """Read ``{matchLabels, matchExpressions}``: an empty one selects everything, None nothing.
 
         A member of another name raises ValueError: to skip it would select more than was meant.

@@ -62,6 +62,8 @@ def test_version(capsys):
         (["docter"], "docter"),
         (["doctor", "--timeout", "soon"], "soon"),
         (["doctor", "--contxt", "x"], "--contxt"),
+        (["doctor", "--timeout", "inf"], "inf"),
+        (["doctor", "--timeout", "-1"], "-1"),
         (["validate"], "FILES"),
         (["doctor", "--kubeconfig", "/nowhere/config"], "/nowhere/config"),
         (["validate", "/nowhere.yaml"], "/nowhere.yaml"),
@@ -96,12 +98,16 @@ def test_a_malformed_kubeconfig_says_where(capsys, tmp_path):
     assert "line" in sentence or ":" in sentence.split(str(broken))[1]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root reads everything")
 def test_an_unreadable_kubeconfig_says_so(capsys, tmp_path):
     locked = Path(kubeconfig(tmp_path))
     locked.chmod(0)
-
-    code, sentence = complaint(capsys, "doctor", "--kubeconfig", str(locked))
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65534)  # root reads everything, so ask as nobody
+    try:
+        code, sentence = complaint(capsys, "doctor", "--kubeconfig", str(locked))
+    finally:
+        os.seteuid(was)
 
     assert code == 2
     assert "readable" in sentence
@@ -134,6 +140,36 @@ def test_a_plugin_that_is_not_there_is_misuse(capsys, tmp_path):
 
     assert code == 2
     assert "no-such-plugin" in sentence
+
+
+def test_a_plugin_that_hangs_is_given_up(capsys, tmp_path):
+    hanging = kubeconfig(tmp_path, users=plugin("sleep", "60"))
+
+    code, sentence = complaint(capsys, "doctor", "--kubeconfig", hanging, "--timeout", "0.3")
+
+    assert code == 1
+    assert "within 0.3 s" in sentence
+
+
+def test_one_unreadable_file_does_not_hide_the_others(capsys, tmp_path):
+    good = tmp_path / "good.yaml"
+    good.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n")
+
+    assert main(["validate", "/nowhere.yaml", str(good)]) == 2
+    captured = capsys.readouterr()
+    assert "1 of 1 manifests are fine" in captured.out
+    assert "/nowhere.yaml" in captured.err
+
+
+def test_a_full_disk_is_said_in_one_sentence():
+    command = f"{sys.executable} -m stateward crds > /dev/full"
+    ended = subprocess.run(
+        ["/bin/sh", "-c", command], capture_output=True, text=True, check=False, timeout=60
+    )
+
+    assert ended.returncode == 1
+    assert "Traceback" not in ended.stderr
+    assert "writable" in ended.stderr
 
 
 def test_a_server_that_is_not_there_is_failure(capsys, tmp_path):

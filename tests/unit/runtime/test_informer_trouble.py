@@ -149,7 +149,7 @@ async def test_a_kind_that_is_not_installed_yet_is_a_problem_and_then_none(error
     ("error", "relists"),
     [
         (PeerUnreachable("cut"), []),
-        (PeerConfused("garbage"), []),
+        (PeerConfused("garbage"), ["PeerConfused"]),
         (Unauthorized("who?"), []),
         (Forbidden("no"), []),
         (TooManyRequests("slow"), []),

@@ -7,6 +7,7 @@ import os
 
 import click
 
+from stateward.core.errors import PeerUnreachable
 from stateward.core.ports import Ports
 from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.client import HttpClient, Limits
@@ -19,7 +20,12 @@ from stateward.kube.http.kubeconfig import find_access
 )
 @click.option("--context", default="", metavar="NAME", help="Use this context of the file.")
 @click.option(
-    "--timeout", default=10.0, show_default=True, metavar="SECONDS", help="Give up after."
+    "--timeout",
+    type=click.FloatRange(0, 3600, min_open=True),
+    default=10.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up after.",
 )
 def doctor(kubeconfig: str, context: str, timeout: float) -> None:
     """Find the cluster as kubectl would, connect, and say what was found."""
@@ -31,8 +37,17 @@ def doctor(kubeconfig: str, context: str, timeout: float) -> None:
     click.echo("doctor: all is well")
 
 
-async def _ask(access: ClusterAccess, timeout: float) -> str:  # noqa: ASYNC109
+async def _ask(access: ClusterAccess, patience: float) -> str:
     ports = Ports.of_this_machine()
-    limits = Limits(deadline=timeout, attempts=1)
-    async with HttpClient(access, ports.clock, ports.chance, limits=limits) as client:
-        return (await client.server_version()).git_version
+    limits = Limits(deadline=patience, attempts=1)
+    try:
+        async with (
+            asyncio.timeout(patience),
+            HttpClient(access, ports.clock, ports.chance, limits=limits) as client,
+        ):
+            return (await client.server_version()).git_version
+    except TimeoutError:
+        raise PeerUnreachable(
+            f"{access.server} must answer within {patience:g} s, logging in included",
+            hint="check the server and the credentials of the context, or give it more --timeout",
+        ) from None

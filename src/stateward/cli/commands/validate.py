@@ -15,30 +15,44 @@ from stateward.kube import manifests
 @click.command(short_help="Check manifests without a cluster.")
 @click.argument("files", nargs=-1, required=True)
 def validate(files: tuple[str, ...]) -> int:
-    """Check manifests: known kinds, no misspelt fields, values of the right type.
+    """Check manifests: known kinds, no misspelt fields, values of the types that we read.
 
-    A dash reads standard input.
+    A dash reads standard input. CEL rules and deep types are the API server's to check.
     """
-    wrong = 0
-    checked = 0
+    broken: list[UsageError] = []
+    results: list[bool] = []
     for source in files:
-        for manifest in manifests.read(_text_of(source), source):
-            checked += 1
-            found = list(validation.problems(manifest))
-            wrong += bool(found)
-            click.echo(f"{'✖' if found else '✔'} {manifest}")
-            for problem in found:
-                click.echo(f"    {problem}")
-    if not checked:
-        raise UsageError(f"{', '.join(files)}: there must be at least one document")
-    click.echo(f"validate: {checked - wrong} of {checked} manifests are fine")
-    return 1 if wrong else 0
+        try:
+            results += [_is_fine(manifest) for manifest in manifests.read(_text_of(source), source)]
+        except UsageError as error:
+            broken.append(error)
+    if not results and not broken:
+        raise UsageError(
+            f"{', '.join(files)}: there must be at least one document",
+            hint="name a file that has one",
+        )
+    click.echo(f"validate: {sum(results)} of {len(results)} manifests are fine")
+    for another in broken[1:]:
+        click.echo(f"stateward: {another.sentence()}", err=True)
+    if broken:
+        raise broken[0]
+    return 0 if all(results) else 1
+
+
+def _is_fine(manifest: manifests.Manifest) -> bool:
+    found = list(validation.problems(manifest))
+    click.echo(f"{'✖' if found else '✔'} {manifest}")
+    for problem in found:
+        click.echo(f"    {problem}")
+    return not found
 
 
 def _text_of(source: str) -> str:
     try:
         return sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8")
     except OSError as error:
-        raise UsageError(f"{source}: must be readable: {error.strerror}") from None
+        raise UsageError(
+            f"{source}: must be readable: {error.strerror}", hint="name a file of manifests"
+        ) from None
     except UnicodeDecodeError:
-        raise UsageError(f"{source}: must be UTF-8 text") from None
+        raise UsageError(f"{source}: must be UTF-8 text", hint="name a file of manifests") from None

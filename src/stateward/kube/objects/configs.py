@@ -37,7 +37,7 @@ class Namespace(Object):
 class CustomResourceStatus(Part):
     """Whether the kind is served."""
 
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[Condition, ...] | None = None  # null while the server has not looked at it
 
 
 class CustomResourceDefinition(Object):

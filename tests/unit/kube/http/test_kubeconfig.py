@@ -211,8 +211,8 @@ def test_a_context_by_name(home: Path) -> None:
         ({"current-context": "gone"}, "", "'gone', which it calls current"),
         ({"current-context": ""}, "", "must say which context is current"),
         ({"current-context": "", "contexts": []}, "", "(it has none)"),
-        ({"clusters": []}, "", "the cluster 'c' that context 'dev' of"),
-        ({"users": [{"name": "uu"}]}, "", "the user 'u' that context 'dev' of"),
+        ({"clusters": []}, "", "the cluster 'c' of context 'dev' in"),
+        ({"users": [{"name": "uu"}]}, "", "the user 'u' of context 'dev' in"),
         ({"contexts": [{"name": "dev", "context": {}}]}, "", "must name a cluster"),
     ],
 )
