@@ -65,6 +65,8 @@ def json_patch(target: Any, operations: Iterable[Json]) -> Any:
     # before its first slash: so even the whole document has a parent in which it can be replaced.
     root: Json = {"": _fresh(target)}
     for operation in operations:
+        if not isinstance(operation, dict):
+            raise PatchError("", f"an operation must be an object, got {operation!r}")
         _apply(root, operation)
     if "" not in root:
         raise PatchError("", "the operations must leave a document behind")

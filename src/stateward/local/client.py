@@ -22,8 +22,8 @@ from stateward.kube.client import (
     Selection,
     WatchEvent,
 )
-from stateward.kube.codec import Body
-from stateward.kube.errors import NotFound, ServerFailed
+from stateward.kube.codec import Body, Json
+from stateward.kube.errors import BadRequest, NotFound, ServerFailed
 from stateward.kube.interception import key_of
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import PODS, Resource
@@ -104,7 +104,7 @@ class MemoryClient:
     async def create(self, resource: Resource[T], body: Body, *, dry_run: bool = False) -> T:
         """Create the object."""
         await asyncio.sleep(0)
-        document = codec.plain(body)
+        document = _document(body)
         author = Author(self._manager, dry_run)
         made = self._api.create(resource, key_of(document).namespace, document, author)
         return codec.decode(made.text, resource.type)
@@ -114,7 +114,7 @@ class MemoryClient:
     ) -> T:
         """Replace the object."""
         await asyncio.sleep(0)
-        document = codec.plain(body)
+        document = _document(body)
         author = Author(self._manager, dry_run)
         made = self._api.update(
             resource, key_of(document), document, author, subresource=subresource
@@ -158,6 +158,14 @@ class MemoryClient:
         """Ask for a pod to leave."""
         await asyncio.sleep(0)
         self._api.evict(key, DeleteOptions(uid=uid, grace_seconds=grace_seconds))
+
+
+def _document(body: Body) -> Json:
+    """Return what would travel; what cannot be written as JSON is refused as a server would."""
+    try:
+        return codec.plain(body)
+    except (RecursionError, UnicodeEncodeError, TypeError, ValueError) as error:
+        raise BadRequest(f"the object must be one that JSON can hold: {error}") from error
 
 
 def _read(stored: Stored, resource: Resource[T]) -> T | Malformed:

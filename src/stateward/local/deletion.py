@@ -27,6 +27,8 @@ ORPHAN = "orphan"
 
 #: Seconds a pod gets to end when nobody says otherwise.
 _GRACE = 30
+_GRACE_FIELD = "terminationGracePeriodSeconds"
+_FINISHED = frozenset({"Succeeded", "Failed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +44,9 @@ class DeleteOptions:
     @property
     def seconds(self) -> int | None:
         """The grace to give, if somebody said so; a negative one counts as a second."""
-        if self.grace_seconds is None or self.grace_seconds >= 0:
-            return self.grace_seconds
-        return 1
+        if self.grace_seconds is None:
+            return None
+        return min(self.grace_seconds, metadata.LONGEST_GRACE) if self.grace_seconds >= 0 else 1
 
 
 class Deletion:
@@ -100,12 +102,12 @@ def check_preconditions(resource: Resource[Any], document: Json, options: Delete
 
 
 def _grace_of(pod: Json, options: DeleteOptions) -> int:
-    spec = pod.get("spec", {})
-    if not spec.get("nodeName") or pod.get("status", {}).get("phase") in {"Succeeded", "Failed"}:
+    spec = pod.get("spec") or {}
+    if not spec.get("nodeName") or (pod.get("status") or {}).get("phase") in _FINISHED:
         return 0  # nothing runs anywhere, so nobody has to be waited for
     if options.seconds is not None:
         return options.seconds
-    wanted: int = spec.get("terminationGracePeriodSeconds", _GRACE)
+    wanted: int = _GRACE if (said := spec.get(_GRACE_FIELD)) is None else said
     return max(wanted, 1) if wanted < 0 else wanted
 
 

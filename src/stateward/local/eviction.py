@@ -71,7 +71,8 @@ class Eviction:
     def _charge(self, budget: Json, pod: ObjectKey) -> None:
         status = budget["status"]
         status["disruptionsAllowed"] -= 1
-        status.setdefault("disruptedPods", {})[pod.name] = to_rfc3339(self._now())
+        disrupted = status.get("disruptedPods") or {}
+        status["disruptedPods"] = disrupted | {pod.name: to_rfc3339(self._now())}
         where = ObjectKey(pod.namespace, budget["metadata"]["name"])
         self._writes.update(
             DISRUPTION_BUDGETS, where, budget, Author("kube-apiserver"), subresource="status"
@@ -90,23 +91,23 @@ class Eviction:
 
 
 def _guards(budget: Json, pod: Stored) -> bool:
-    selector = LabelSelector.from_document(budget.get("spec", {}).get("selector"))
+    selector = LabelSelector.from_document((budget.get("spec") or {}).get("selector"))
     return selector.matches(pod.labels)
 
 
 def _disrupts_nobody(pod: Json) -> bool:
-    return pod.get("status", {}).get("phase") in _IDLE or "deletionTimestamp" in pod["metadata"]
+    return (pod.get("status") or {}).get("phase") in _IDLE or "deletionTimestamp" in pod["metadata"]
 
 
 def _may_go_unready(pod: Json, budget: Json) -> bool:
     """Tell whether a pod that serves nobody may go: by policy, or if enough others serve."""
-    conditions = pod.get("status", {}).get("conditions") or ()
+    conditions = (pod.get("status") or {}).get("conditions") or ()
     if any(c["type"] == "Ready" and c["status"] == "True" for c in conditions):
         return False
     status = budget.get("status", {})
     healthy: int = status.get("currentHealthy", 0)
     desired: int = status.get("desiredHealthy", 0)
-    always: bool = budget["spec"].get("unhealthyPodEvictionPolicy") == "AlwaysAllow"
+    always: bool = (budget.get("spec") or {}).get("unhealthyPodEvictionPolicy") == "AlwaysAllow"
     return always or healthy >= desired > 0
 
 

@@ -5,17 +5,21 @@ Functions over documents; each raises the error that Kubernetes would answer wit
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 
-from stateward.kube.codec import Json, encode
+from stateward.kube.codec import Json, Part, encode
 from stateward.kube.errors import ApiError, BadRequest, Conflict, ServerFailed
 from stateward.kube.meta import ObjectKey, ObjectMeta
 from stateward.kube.patch import same
-from stateward.kube.resources import Resource
+from stateward.kube.resources import DISRUPTION_BUDGETS, PODS, Resource
+from stateward.kube.selector import LabelSelector
 from stateward.local.kinds import Kind
 from stateward.local.validity import invalid, wrong
+
+#: Seconds: a hundred years is as good as for ever, and still a moment that can be written down.
+LONGEST_GRACE = 100 * 365 * 86_400
 
 #: Set by the server; whatever a writer sends is replaced by what is stored.
 _SERVER_OWNED = ("name", "namespace", "creationTimestamp", "generation")
@@ -33,11 +37,67 @@ def checked(document: Json, resource: Resource[Any], refusal: type[ApiError] = B
         metadata = document["metadata"] = {}
     if isinstance(metadata, dict):
         _tidy(metadata)
+    for name in [name for name, value in document.items() if value is None]:
+        del document[name]
     try:
         msgspec.convert(metadata, ObjectMeta)
-    except msgspec.ValidationError as error:
-        raise refusal(f"metadata cannot be read: {error}") from error
+        if (shape := _SHAPES.get(resource.name)) is not None:
+            _selector_of(msgspec.convert(document, shape))
+    except ValueError as error:  # what msgspec raises is one, too
+        raise refusal(f"the {resource.kind} cannot be read: {error}") from error
     return document
+
+
+class _PodSpec(Part):
+    node_name: str | None = None
+    termination_grace_period_seconds: Annotated[int, msgspec.Meta(le=LONGEST_GRACE)] | None = None
+
+
+class _Condition(Part):
+    type: str
+    status: str
+
+
+class _PodStatus(Part):
+    phase: str | None = None
+    conditions: tuple[_Condition, ...] | None = None
+
+
+class _Pod(Part):
+    """What the server itself reads of a pod."""
+
+    spec: _PodSpec | None = None
+    status: _PodStatus | None = None
+
+
+class _BudgetSpec(Part):
+    selector: dict[str, Any] | None = None
+    unhealthy_pod_eviction_policy: str | None = None
+
+
+class _BudgetStatus(Part):
+    observed_generation: int = 0
+    disruptions_allowed: int = 0
+    current_healthy: int = 0
+    desired_healthy: int = 0
+    disrupted_pods: dict[str, str] | None = None
+
+
+class _Budget(Part):
+    """What the server itself reads of a disruption budget."""
+
+    spec: _BudgetSpec | None = None
+    status: _BudgetStatus | None = None
+
+
+_SHAPES: dict[str, type[_Pod | _Budget]] = {PODS.name: _Pod, DISRUPTION_BUDGETS.name: _Budget}
+
+
+def _selector_of(shape: _Pod | _Budget) -> LabelSelector | None:
+    """Return whom a budget selects; raise ValueError when that makes no sense."""
+    if isinstance(shape, _Pod) or shape.spec is None:
+        return None
+    return LabelSelector.from_document(shape.spec.selector)
 
 
 def _tidy(metadata: Json) -> None:
@@ -46,9 +106,13 @@ def _tidy(metadata: Json) -> None:
         if name != "managedFields":
             del metadata[name]
     owners = metadata.get("ownerReferences")
-    if isinstance(owners, list) and all(isinstance(owner, dict) for owner in owners):
+    if isinstance(owners, list) and all(_has_uid(owner) for owner in owners):
         first = {owner.get("uid"): owner for owner in reversed(owners)}
         metadata["ownerReferences"] = list(reversed(first.values()))
+
+
+def _has_uid(owner: Any) -> bool:
+    return isinstance(owner, dict) and isinstance(owner.get("uid"), str)
 
 
 def settle_namespace(metadata: Json, resource: Resource[Any], namespace: str) -> None:
