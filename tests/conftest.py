@@ -17,8 +17,8 @@ VIRTUAL_LIMIT = 100_000.0
 
 @pytest.fixture(autouse=True, scope="session")
 def _quiet() -> None:
-    """Unconfigured, structlog prints every line; tests that want lines configure it themselves."""
-    structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
+    """Unconfigured, structlog renders and prints every line; who wants lines captures them."""
+    structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
 
 
 @pytest.hookimpl(tryfirst=True)

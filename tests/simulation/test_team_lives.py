@@ -16,7 +16,7 @@ CHUNK = 25
 
 DIGESTS = """
 import structlog
-structlog.configure(logger_factory=structlog.ReturnLoggerFactory())
+structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
 from stateward.sim.teams import simulate_team
 for seed in range(4):
     result = simulate_team(seed)

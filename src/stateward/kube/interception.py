@@ -1,4 +1,4 @@
-"""A client around a client: one place through which every call passes.
+"""A client around a client: one place through which every call passes (but for pod logs).
 
 Leadership is checked, writes are noted, faults are injected and calls are counted here, each by an
 interceptor of a few lines that does not have to repeat the eight verbs of the port.

@@ -64,6 +64,8 @@ class Watchman:
         self._world = world
         self._asked: dict[str, deque[tuple[float, int]]] = {}
         self._read_intent: dict[str, float] = {}
+        self._asked_for: dict[ObjectKey, str] = {}  # who sent the last create for it
+        self._made: dict[str, str] = {}  # by UID: who made it
         self.violations: list[str] = []
         world.api.store.listen(self._look)
         world.weather.listeners.append(self._overhear)
@@ -80,6 +82,15 @@ class Watchman:
                 self._blame(f"{process} sent {call} without reading the intent first")
             if not call.uid:
                 self._blame(f"{process} sent {call} without a UID")
+        elif call.verb == "create" and call.resource is CONFIG_MAPS:
+            self._judge_request(process, call)
+
+    def _judge_request(self, process: str, call: Call) -> None:
+        """Nobody makes a second time what it made itself: it waits until its cache shows it."""
+        there = self._world.api.store.get(CONFIG_MAPS.name, call.key)
+        if there is not None and self._made.get(there.uid) == process:
+            self._blame(f"{process} makes {call.key} a second time")
+        self._asked_for[call.key] = process
 
     def _look(self, event: StoreEvent) -> None:
         if event.resource == TEAMS.name:
@@ -106,6 +117,7 @@ class Watchman:
 
     def _judge_addition(self, event: StoreEvent) -> None:
         owner = event.now.owners[0]
+        self._made[event.now.uid] = self._asked_for.get(event.now.key, "")
         if owner not in self._asked:
             self._blame(f"{event.now.key} was made for a team that never was")
 

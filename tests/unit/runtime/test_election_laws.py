@@ -41,9 +41,8 @@ WIRE = {
     "very slow, and carried out all the same": late(4, 4),
     "slow as a zombie": late(20, 1),
 }
-TROUBLES = st.builds(
-    Trouble, st.integers(0, 2), SECONDS, SECONDS, st.sampled_from([*WIRE, "asleep", "dead"])
-)
+KINDS = st.sampled_from([*WIRE, "asleep", "dead", "the lease is deleted"])
+TROUBLES = st.builds(Trouble, st.integers(0, 2), SECONDS, SECONDS, KINDS)
 
 
 class Replaced(Campaign):
@@ -78,6 +77,9 @@ class Replaced(Campaign):
             candidate.process.pause(trouble.length)
         elif trouble.kind == "dead":
             candidate.process.crash()
+        elif trouble.kind == "the lease is deleted":
+            with suppress(NotFound):  # twice deleted is deleted
+                await self.delete()
         else:
             fates = candidate.wire.always
             fates.update(dict.fromkeys(("get", "create", "patch"), WIRE[trouble.kind]))
