@@ -149,7 +149,7 @@ async def test_one_poisoned_object_hides_no_other() -> None:
 
 
 async def test_an_object_nested_too_deep_still_has_a_name() -> None:
-    deep = "[" * 3000 + "]" * 3000
+    deep = "[" * 200_000 + "]" * 200_000
     text = b'{"metadata":{"resourceVersion":"5"},"items":[%s,%s]}' % (
         b'{"metadata":{"name":"a"}}',
         b'{"x":%s,"metadata":{"managedFields":%s,"name":"bad"}}' % (deep.encode(), deep.encode()),
