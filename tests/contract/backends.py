@@ -22,7 +22,7 @@ from stateward.core.chance import Chance
 from stateward.core.clock import SystemClock
 from stateward.core.ports import Ports
 from stateward.kube.client import Client, Propagation, Selection
-from stateward.kube.errors import AlreadyExists, Forbidden, NotFound
+from stateward.kube.errors import AlreadyExists, ApiError, Forbidden, NotFound
 from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import from_kubeconfig
@@ -150,7 +150,11 @@ async def _serve_widgets(client: Client) -> None:
     async def served() -> bool:
         try:
             await client.list(WIDGETS, Selection("default"))
-        except NotFound:
+        except (
+            ApiError
+        ) as error:  # a kind that is not served yet is a 404 without a Status document
+            if error.code != NotFound.code:
+                raise
             return False
         return True
 
