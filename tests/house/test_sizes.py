@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -103,3 +105,13 @@ def test_no_module_has_a_vague_name():
 @pytest.mark.parametrize("path", SOURCE, ids=name_of)
 def test_every_module_says_why_it_exists(path):
     assert ast.get_docstring(parsed(path))
+
+
+@pytest.mark.parametrize("path", SOURCE, ids=name_of)
+def test_no_private_function_is_dead(path):
+    text = path.read_text()
+    named = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    private = [n.name for n in ast.parse(text).body if isinstance(n, named)]
+    words = Counter(re.findall(r"\w+", text))
+
+    assert [name for name in private if name.startswith("_") and words[name] < 2] == []

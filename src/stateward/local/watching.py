@@ -96,7 +96,7 @@ async def follow(
     try:
         if not since:
             since = store.revision
-            for seen in _there_now(store, resource, wanted):
+            for seen in _there(store, resource, wanted):
                 yield seen
         while pace.clock.monotonic() < until:
             awake.clear()
@@ -109,11 +109,6 @@ async def follow(
                 yield since
     finally:
         end()
-
-
-def _there_now(store: Store, resource: Resource[Any], wanted: Filter) -> list[Sighting]:
-    there = store.all(resource.name, wanted.namespace)
-    return [Sighting(Change.ADDED, it, it.revision) for it in there if wanted.matches(it)]
 
 
 def _there(store: Store, resource: Resource[Any], wanted: Filter) -> list[Sighting]:
