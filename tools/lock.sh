@@ -8,5 +8,5 @@ compile() {
         --no-emit-index-url --no-annotate --no-header --upgrade "$@"
 }
 compile pyproject.toml --output-file requirements/runtime.txt
-compile pyproject.toml --group dev --output-file requirements/dev.txt
+compile pyproject.toml --extra local --group dev --output-file requirements/dev.txt
 echo "lock: wrote requirements/runtime.txt and requirements/dev.txt"

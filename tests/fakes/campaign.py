@@ -16,7 +16,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.policies import Lease
 from stateward.kube.resources import LEASES
 from stateward.local.api import Api
-from stateward.local.writes import Author
+from stateward.local.rules.writes import Author
 from stateward.runtime.election import Elector, Leadership, Terms
 from stateward.sim.loop import SimClock
 from stateward.sim.process import SimProcess

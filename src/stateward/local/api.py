@@ -11,12 +11,12 @@ from stateward.kube.client import EVERYTHING, Patch, Selection
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import Resource
-from stateward.local.deletion import DeleteOptions, Deletion
-from stateward.local.eviction import Eviction
 from stateward.local.kinds import Kinds
+from stateward.local.rules.deletion import DeleteOptions, Deletion
+from stateward.local.rules.eviction import Eviction
+from stateward.local.rules.writes import Author, Writes
 from stateward.local.store import Store, Stored
 from stateward.local.watching import Filter, Pace, Sighting, follow
-from stateward.local.writes import Author, Writes
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,15 +28,15 @@ from stateward.kube.interception import key_of
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import PODS, Resource
 from stateward.local.api import Api
-from stateward.local.deletion import DeleteOptions
+from stateward.local.rules.deletion import DeleteOptions
+from stateward.local.rules.writes import Author
 from stateward.local.store import Stored
 from stateward.local.watching import Pace
-from stateward.local.writes import Author
 
 T = TypeVar("T", bound=Object)
 
-#: Where logs come from: the text of one container's log.
-LogSource = Callable[[ObjectKey, LogOptions], bytes]
+#: Where logs come from: the text of one container's log, piece by piece.
+LogSource = Callable[[ObjectKey, LogOptions], AsyncGenerator[bytes, None]]
 
 
 class MemoryClient:
@@ -99,7 +99,9 @@ class MemoryClient:
         self._api.get(PODS, key)
         if self._logs is None:
             raise NotFound(f'pods "{key.name}" has no log: nothing runs pods here')
-        yield self._logs(key, options)
+        async with aclosing(self._logs(key, options)) as pieces:
+            async for piece in pieces:
+                yield piece
 
     async def create(self, resource: Resource[T], body: Body, *, dry_run: bool = False) -> T:
         """Create the object."""

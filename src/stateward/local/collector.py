@@ -17,9 +17,9 @@ from stateward.kube.errors import Conflict, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import Registry, Resource
 from stateward.local.api import Api
-from stateward.local.deletion import FOREGROUND, ORPHAN, DeleteOptions
+from stateward.local.rules.deletion import FOREGROUND, ORPHAN, DeleteOptions
+from stateward.local.rules.writes import Author
 from stateward.local.store import Stored
-from stateward.local.writes import Author
 
 _SELF = Author("garbage-collector")
 

@@ -6,7 +6,7 @@ the rule.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,13 +14,36 @@ from stateward.core import naming
 from stateward.kube.codec import Json
 from stateward.kube.resources import Resource
 from stateward.kube.structure import Structure, structure_of_kind, structure_of_schema
-from stateward.local.frozen import Rule, anything_goes, rule_of
+from stateward.local.catalog import Names, names_of
+from stateward.local.rules.frozen import Rule, anything_goes, rule_of
 
 #: Where no schema is known, only metadata merges as Kubernetes says; all else merges freely.
 FREE_OBJECT = structure_of_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
 
 #: What lists of every kind can be selected by.
 _SELECTABLE = frozenset({"metadata.name", "metadata.namespace"})
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of ``kubectl get`` that a custom kind asks for."""
+
+    name: str
+    type: str
+    path: str
+    description: str = ""
+    format: str = ""
+    #: Above 0 it is shown with ``-o wide`` only.
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScalePaths:
+    """Where an object says how many it wants and has, as dotted paths."""
+
+    spec: str = ".spec.replicas"
+    status: str = ".status.replicas"
+    selector: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +75,18 @@ class Kind:
     frozen: Rule = anything_goes
     #: How its fields merge.
     structure: Callable[[], Structure] = lambda: FREE_OBJECT
+    #: What people call it.
+    names: Names = field(default_factory=Names)
+    #: Which subresources are served beside ``status``: scale, log, eviction, binding.
+    subresources: frozenset[str] = frozenset()
+    #: Where the replicas of its scale subresource are.
+    scale: ScalePaths | None = None
+    #: The schema of a custom kind; None: that of Kubernetes itself, or none at all.
+    schema: Json | None = None
+    #: The columns that a custom kind asks for.
+    columns: tuple[Column, ...] = ()
+    #: Whether objects are stored in this version; others are converted by writing its name.
+    storage: bool = True
 
 
 _COUNTED = {
@@ -104,6 +139,14 @@ _SELECTED_BY = {
     "jobs.batch": {"status.successful"},
     "replicasets.apps": {"status.replicas"},
 }
+_SUBRESOURCES = {
+    "pods": {"log", "eviction", "binding"},
+    **{f"{name}.apps": {"scale"} for name in ("deployments", "replicasets", "statefulsets")},
+}
+_SCALED = {
+    f"{name}.apps": ScalePaths(selector=".spec.selector")
+    for name in ("deployments", "replicasets", "statefulsets")
+}
 _KEPT_BY_STATUS = {"deployments.apps": {"labels"}, "pods": {"ownerReferences"}}
 
 
@@ -124,6 +167,9 @@ def built_in(resource: Resource[Any]) -> Kind:
         name_problem=_name_rule(resource),
         frozen=rule_of(name),
         structure=lambda: _built_in_structure(resource),
+        names=names_of(resource),
+        subresources=frozenset(_SUBRESOURCES.get(name, ())),
+        scale=_SCALED.get(name),
     )
 
 
@@ -156,18 +202,32 @@ def _built_in_structure(resource: Resource[Any]) -> Structure:
 
 
 class Kinds:
-    """All kinds that a server serves, by the name of their resource."""
+    """All kinds that a server serves, by the name of their resource and their version."""
 
     def __init__(self, *kinds: Kind) -> None:
-        self._kinds = {kind.resource.name: kind for kind in kinds}
+        self._kinds: dict[tuple[str, str], Kind] = {}
+        for kind in kinds:
+            self.add(kind)
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(tuple(self._kinds.values()))
 
     def of(self, resource: Resource[Any]) -> Kind:
         """Return what is known of a resource; one that nobody announced counts as custom."""
-        if resource.name not in self._kinds:
+        place = resource.name, resource.version
+        if place not in self._kinds:
             is_ours = "." in resource.group and not resource.group.endswith(".k8s.io")
-            self._kinds[resource.name] = custom(resource) if is_ours else built_in(resource)
-        return self._kinds[resource.name]
+            self._kinds[place] = custom(resource) if is_ours else built_in(resource)
+        return self._kinds[place]
+
+    def at(self, group: str, version: str, plural: str) -> Kind | None:
+        """Return the kind that is served at a place, or None."""
+        return self._kinds.get((f"{plural}.{group}" if group else plural, version))
 
     def add(self, kind: Kind) -> None:
         """Serve one more kind, or the same one with other habits."""
-        self._kinds[kind.resource.name] = kind
+        self._kinds[kind.resource.name, kind.resource.version] = kind
+
+    def remove(self, kind: Kind) -> None:
+        """Serve a kind no more."""
+        self._kinds.pop((kind.resource.name, kind.resource.version), None)

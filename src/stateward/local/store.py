@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 from stateward.kube.client import Change
 from stateward.kube.codec import Json, decode_json, encode
@@ -23,6 +23,9 @@ from stateward.kube.meta import ObjectKey
 HISTORY = 10_000
 
 _revision_of = attrgetter("revision")
+
+#: Told of every change before it is one; what it raises, the writer gets, and nothing happened.
+Keep: TypeAlias = Callable[["StoreEvent"], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +70,9 @@ class _Shelf:
 class Store:
     """Every write takes the next revision; history is the only thing that watches read."""
 
-    def __init__(self, *, history: int = HISTORY) -> None:
+    def __init__(self, *, history: int = HISTORY, keep: Keep | None = None) -> None:
         self._history = history
+        self._keep = keep
         self._shelves: dict[str, _Shelf] = {}
         self._listeners: dict[int, Callable[[StoreEvent], None]] = {}
         self._listeners_ever = 0
@@ -84,6 +88,17 @@ class Store:
         chosen = [key for key in objects if not namespace or key.namespace == namespace]
         return [objects[key] for key in sorted(chosen, key=str)]
 
+    def all_at(self, resource: str, revision: int, namespace: str = "") -> list[Stored]:
+        """Return what :meth:`all` returned at a revision; raise Gone when that is not known."""
+        objects = dict(self._shelf(resource).objects)
+        for event in reversed(self.events_since(resource, revision)):
+            if event.before is None:
+                del objects[event.now.key]
+            else:
+                objects[event.before.key] = event.before
+        chosen = [key for key in objects if not namespace or key.namespace == namespace]
+        return [objects[key] for key in sorted(chosen, key=str)]
+
     def resources(self) -> tuple[str, ...]:
         """Return the names of all resources that ever had an object."""
         return tuple(self._shelves)
@@ -93,19 +108,23 @@ class Store:
         shelf = self._shelf(resource)
         stored = stamped(document, self.revision + 1)
         before = shelf.objects.get(stored.key)
-        self.revision += 1
-        shelf.objects[stored.key] = stored
-        self._tell(shelf, Change.MODIFIED if before else Change.ADDED, resource, stored, before)
+        change = Change.MODIFIED if before else Change.ADDED
+        self._tell(shelf, StoreEvent(stored.revision, change, resource, stored, before))
         return stored
 
     def remove(self, resource: str, key: ObjectKey) -> Stored:
         """Forget an object and tell everybody; return its last version, as of its end."""
         shelf = self._shelf(resource)
-        before = shelf.objects.pop(key)
-        self.revision += 1
-        last = stamped(before.document(), self.revision)
-        self._tell(shelf, Change.DELETED, resource, last, before)
+        before = shelf.objects[key]
+        last = stamped(before.document(), self.revision + 1)
+        self._tell(shelf, StoreEvent(last.revision, Change.DELETED, resource, last, before))
         return last
+
+    def restore(self, resource: str, stored: Stored) -> None:
+        """Take in an object as it was kept; nobody is told, and its past is not known."""
+        shelf = self._shelf(resource)
+        shelf.objects[stored.key] = stored
+        self.revision = max(self.revision, stored.revision)
 
     def events_since(self, resource: str, revision: int) -> list[StoreEvent]:
         """Return what happened after a revision; raise Gone when not all of it is known."""
@@ -138,10 +157,14 @@ class Store:
             self._shelves[resource] = _Shelf()
         return self._shelves[resource]
 
-    def _tell(
-        self, shelf: _Shelf, change: Change, resource: str, now: Stored, before: Stored | None
-    ) -> None:
-        event = StoreEvent(self.revision, change, resource, now, before)
+    def _tell(self, shelf: _Shelf, event: StoreEvent) -> None:
+        if self._keep is not None:
+            self._keep(event)
+        self.revision = event.revision
+        if event.change is Change.DELETED:
+            del shelf.objects[event.now.key]
+        else:
+            shelf.objects[event.now.key] = event.now
         shelf.events.append(event)
         if len(shelf.events) > self._history:
             # Half at once, so that the cost of forgetting is spread over many writes.

@@ -15,8 +15,8 @@ from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import BUILT_IN, CONFIG_MAPS, NAMESPACES, NODES, PODS, Registry
 from stateward.local.collector import Collector
-from stateward.local.deletion import DeleteOptions
-from stateward.local.writes import Author
+from stateward.local.rules.deletion import DeleteOptions
+from stateward.local.rules.writes import Author
 from unit.local.pictures import api, named
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)

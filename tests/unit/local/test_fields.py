@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from stateward.kube.codec import Json
 from stateward.kube.structure import Shape, Structure
-from stateward.local.fields import (
+from stateward.local.apply.fields import (
     FREE,
     differences,
     doubled,
@@ -20,7 +20,7 @@ from stateward.local.fields import (
     released,
     without,
 )
-from stateward.local.paths import Path, dotted, from_fields_v1, to_fields_v1
+from stateward.local.apply.paths import Path, dotted, from_fields_v1, to_fields_v1
 from unit.local.pictures import STRUCTURE
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)

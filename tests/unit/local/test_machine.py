@@ -18,13 +18,13 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists, ApiError, Conflict, Invalid, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import BUILT_IN, CONFIG_MAPS, Registry, Resource
+from stateward.local.apply.fields import differences
+from stateward.local.apply.paths import from_fields_v1
 from stateward.local.collector import Collector
-from stateward.local.deletion import FOREGROUND, ORPHAN, DeleteOptions
-from stateward.local.fields import differences
-from stateward.local.paths import from_fields_v1
+from stateward.local.rules.deletion import FOREGROUND, ORPHAN, DeleteOptions
+from stateward.local.rules.writes import Author
 from stateward.local.store import StoreEvent
 from stateward.local.watching import Filter, sighting
-from stateward.local.writes import Author
 from unit.local.pictures import api, named
 
 HOLD = "example.com/hold"

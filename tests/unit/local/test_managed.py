@@ -10,9 +10,9 @@ import pytest
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict, ServerFailed
 from stateward.kube.resources import CONFIG_MAPS, STATEFUL_SETS
+from stateward.local.apply.managed import Writer, applied, own, record
+from stateward.local.apply.paths import dotted, from_fields_v1
 from stateward.local.kinds import Kind, built_in
-from stateward.local.managed import Writer, applied, own, record
-from stateward.local.paths import dotted, from_fields_v1
 from unit.local.pictures import KIND, named
 
 NOON, LATER = "2026-01-01T12:00:00Z", "2026-01-01T13:00:00Z"

@@ -13,8 +13,8 @@ from stateward.core.errors import PeerUnreachable
 from stateward.kube.client import MergePatch, Selection
 from stateward.kube.errors import Gone
 from stateward.kube.resources import CONFIG_MAPS, SECRETS
-from stateward.local.deletion import DeleteOptions
-from stateward.local.writes import Author
+from stateward.local.rules.deletion import DeleteOptions
+from stateward.local.rules.writes import Author
 from stateward.runtime.cache import Delta, by_label
 from stateward.runtime.informer import Informer
 from stateward.runtime.own_writes import Deleted, Doubtful, Written

@@ -13,9 +13,9 @@ from typing import NamedTuple, TypeAlias
 
 from stateward.kube.codec import Json, plain
 from stateward.kube.errors import Cause, Conflict, ServerFailed
-from stateward.local import fields
+from stateward.local.apply import fields
+from stateward.local.apply.paths import Path, dotted, from_fields_v1, to_fields_v1
 from stateward.local.kinds import Kind
-from stateward.local.paths import Path, dotted, from_fields_v1, to_fields_v1
 
 #: The server's own part of the metadata, which nobody owns and nobody applies.
 _SERVERS = frozenset(

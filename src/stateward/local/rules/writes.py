@@ -7,7 +7,8 @@ has rules of its own (``deletion.py``); who owns which field is remembered in ``
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 from stateward.core.chance import Chance
@@ -25,8 +26,9 @@ from stateward.kube.errors import (
 from stateward.kube.meta import ObjectKey
 from stateward.kube.patch import PatchError, json_patch, merge_patch
 from stateward.kube.resources import Resource
-from stateward.local import managed, metadata, validity
+from stateward.local.apply import managed
 from stateward.local.kinds import Kind, Kinds
+from stateward.local.rules import metadata, validity
 from stateward.local.store import Store, Stored, rehearsed, stamped
 
 #: How often a generated name may be taken before we give up.
@@ -43,12 +45,23 @@ _IGNORED_IN_NEW = (
 )
 
 
+class Strictness(Enum):
+    """What becomes of fields that a schema does not know, beside being dropped."""
+
+    IGNORE = "Ignore"  #: nothing
+    WARN = "Warn"  #: the writer is told
+    STRICT = "Strict"  #: the write is refused
+
+
 @dataclass(frozen=True, slots=True)
 class Author:
     """Who writes, for the record of field owners, and whether it is only a rehearsal."""
 
     manager: str = "unknown"
     dry_run: bool = False
+    strictness: Strictness = Strictness.IGNORE
+    #: What the writer should be told, filled while the write is checked.
+    warnings: list[str] = field(default_factory=list)
 
 
 class Writes:

@@ -16,7 +16,7 @@ from stateward.kube.patch import same
 from stateward.kube.resources import DISRUPTION_BUDGETS, PODS, Resource
 from stateward.kube.selector import LabelSelector
 from stateward.local.kinds import Kind
-from stateward.local.validity import invalid, wrong
+from stateward.local.rules.validity import invalid, wrong
 
 #: Seconds: a hundred years is as good as for ever, and still a moment that can be written down.
 LONGEST_GRACE = 100 * 365 * 86_400

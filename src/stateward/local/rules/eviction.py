@@ -11,9 +11,9 @@ from stateward.kube.errors import Cause, EvictionRefused, ServerFailed
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import DISRUPTION_BUDGETS, PODS
 from stateward.kube.selector import LabelSelector
-from stateward.local.deletion import DeleteOptions, Deletion, check_preconditions
+from stateward.local.rules.deletion import DeleteOptions, Deletion, check_preconditions
+from stateward.local.rules.writes import Author, Writes
 from stateward.local.store import Store, Stored
-from stateward.local.writes import Author, Writes
 
 #: Seconds after which a budget that nobody has looked at yet is worth another try.
 _RETRY = 10

@@ -17,10 +17,10 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import Resource
-from stateward.local import metadata
 from stateward.local.kinds import Kinds
+from stateward.local.rules import metadata
+from stateward.local.rules.writes import Writes
 from stateward.local.store import Store
-from stateward.local.writes import Writes
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"

@@ -14,7 +14,7 @@ from typing import Any
 
 from stateward.kube.codec import Json, encode
 from stateward.kube.structure import Shape, Structure
-from stateward.local.paths import ITEM, Path, tree
+from stateward.local.apply.paths import ITEM, Path, tree
 
 #: Objects merge key by key, lists are replaced whole: what holds where no schema is known.
 FREE = Structure(Shape.UNKNOWN)

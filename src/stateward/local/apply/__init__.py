@@ -1,0 +1,1 @@
+"""Who owns which field, and what server-side apply makes of it."""

@@ -1,0 +1,1 @@
+"""Controllers of volumes, endpoints, budgets, namespaces and nodes."""

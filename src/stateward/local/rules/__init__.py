@@ -1,0 +1,1 @@
+"""What a write may do to an object."""

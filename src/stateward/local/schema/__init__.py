@@ -1,0 +1,1 @@
+"""What a kind may hold: schemas, defaults, pruning, rules."""
