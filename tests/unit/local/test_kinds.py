@@ -87,6 +87,7 @@ def test_a_custom_kind_is_strict_and_simple() -> None:
         "unconditional_update": False,
         "created_by_update": False,
         "graceful": False,
+        "storage": True,
     }
     assert kind.selectable == {"metadata.name", "metadata.namespace"}
 
