@@ -9,7 +9,7 @@ is safe and free. What may be written is decided in ``writes.py``; who is told, 
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, TypeAlias
@@ -76,6 +76,8 @@ class Store:
         self._shelves: dict[str, _Shelf] = {}
         self._listeners: dict[int, Callable[[StoreEvent], None]] = {}
         self._listeners_ever = 0
+        #: What happened before this revision nobody here remembers.
+        self._dawn = 0
         self.revision = 1
 
     def get(self, resource: str, key: ObjectKey) -> Stored | None:
@@ -120,11 +122,15 @@ class Store:
         self._tell(shelf, StoreEvent(last.revision, Change.DELETED, resource, last, before))
         return last
 
-    def restore(self, resource: str, stored: Stored) -> None:
-        """Take in an object as it was kept; nobody is told, and its past is not known."""
-        shelf = self._shelf(resource)
-        shelf.objects[stored.key] = stored
-        self.revision = max(self.revision, stored.revision)
+    def restore(self, objects: Iterable[tuple[str, Stored]], revision: int) -> None:
+        """Begin with objects that were kept elsewhere, as of a revision; their past is not known.
+
+        A watch from before it gets Gone, whether or not its resource has any objects now.
+        """
+        self._dawn = self.revision = max(self.revision, revision)
+        self._shelves.clear()
+        for resource, stored in objects:
+            self._shelf(resource).objects[stored.key] = stored
 
     def events_since(self, resource: str, revision: int) -> list[StoreEvent]:
         """Return what happened after a revision; raise Gone when not all of it is known."""
@@ -154,7 +160,7 @@ class Store:
 
     def _shelf(self, resource: str) -> _Shelf:
         if resource not in self._shelves:
-            self._shelves[resource] = _Shelf()
+            self._shelves[resource] = _Shelf(floor=self._dawn)
         return self._shelves[resource]
 
     def _tell(self, shelf: _Shelf, event: StoreEvent) -> None:
