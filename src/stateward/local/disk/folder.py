@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from stateward.core.errors import UsageError
 from stateward.local.disk.errors import FolderBusy, FolderUnusable
 
 
@@ -29,7 +30,7 @@ class Layout:
     @property
     def lock(self) -> Path:
         """Held by whoever works here."""
-        return self.root / "lock"
+        return self.root / "stateward.lock"
 
     @property
     def kubeconfig(self) -> Path:
@@ -58,6 +59,7 @@ class Folder:
         root = self.layout.root
         try:
             root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._check_ours()
             self._lock = os.open(self.layout.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             self._take()
             os.ftruncate(self._lock, 0)
@@ -66,7 +68,7 @@ class Folder:
             self._close()
             why = error.strerror or str(error)
             raise FolderUnusable(f"{root} must be a folder to write to: {why}") from None
-        except FolderBusy:
+        except UsageError:
             self._close()
             raise
         return self
@@ -78,6 +80,13 @@ class Folder:
         traceback: TracebackType | None,
     ) -> None:
         self._close()
+
+    def _check_ours(self) -> None:
+        if not self.layout.lock.exists() and any(self.layout.root.iterdir()):
+            raise FolderUnusable(
+                f"{self.layout.root} must be empty or the folder of a cluster",
+                hint="name a new folder with --data",
+            )
 
     def _take(self) -> None:
         try:

@@ -36,3 +36,15 @@ def test_what_is_no_folder_is_refused_with_a_reason(tmp_path: Path, place: str) 
         Folder(tmp_path / place),
     ):
         pass
+
+
+def test_a_folder_with_other_peoples_things_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("")
+
+    with (
+        pytest.raises(FolderUnusable, match="must be empty or the folder of a cluster"),
+        Folder(tmp_path),
+    ):
+        pass
+
+    assert [it.name for it in tmp_path.iterdir()] == ["thesis.txt"]
