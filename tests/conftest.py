@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import shutil
+import subprocess
 
 import pytest
 import structlog
@@ -34,3 +36,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     else:
         asyncio.run(asyncio.wait_for(coroutine, LIMIT))
     return True
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which real parts the tests met, and which they had to do without."""
+    terminalreporter.write_line(f"kubectl: {_kubectl()}")
+
+
+def _kubectl() -> str:
+    program = shutil.which("kubectl")
+    if program is None:
+        return "none on PATH, so its tests were skipped; on Debian: apt install kubernetes-client"
+    ended = subprocess.run(
+        [program, "version", "--client"], capture_output=True, text=True, check=False
+    )
+    return ended.stdout.partition("\n")[0].removeprefix("Client Version: ")

@@ -17,29 +17,32 @@ from typing import Any, Final, TypeAlias
 
 import pytest
 
-from contract.widgets import DEFINITION, SCHEMA, WIDGETS
+from contract.widgets import DEFINITION, WIDGETS
 from stateward.core.chance import Chance
 from stateward.core.clock import SystemClock
 from stateward.core.ports import Ports
 from stateward.kube.client import Client, Propagation, Selection
+from stateward.kube.codec import plain
 from stateward.kube.errors import AlreadyExists, ApiError, Forbidden, NotFound
-from stateward.kube.http.access import ClusterAccess
+from stateward.kube.http.access import BearerToken, ClusterAccess
 from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import from_kubeconfig
 from stateward.kube.meta import Object
 from stateward.kube.resources import (
     BUILT_IN,
+    CONFIG_MAPS,
     CUSTOM_RESOURCES,
     NAMESPACES,
     PODS,
     Registry,
     Resource,
 )
-from stateward.kube.structure import structure_of_schema
-from stateward.local.api import Api
 from stateward.local.client import MemoryClient
 from stateward.local.collector import Collector
-from stateward.local.kinds import Kinds, custom
+from stateward.local.rules.deletion import DeleteOptions
+from stateward.local.rules.writes import Author
+from stateward.local.schema.served import served_api
+from stateward.local.server.app import ApiServer
 from stateward.sim import loop as sim_loop
 
 #: Names the kubeconfig of a cluster that may be used for this; kube-apiserver and
@@ -84,8 +87,7 @@ def memory(truth: Truth) -> None:
 async def _in_memory(truth: Truth) -> None:
     loop = asyncio.get_running_loop()
     assert isinstance(loop, sim_loop.SimLoop)
-    widgets = custom(WIDGETS, structure_of_schema(SCHEMA))
-    api = Api(Ports(sim_loop.SimClock(loop), Chance(1)), kinds=Kinds(widgets))
+    api = served_api(Ports(sim_loop.SimClock(loop), Chance(1)))
     collector = Collector(api, Registry((*BUILT_IN, WIDGETS)))
 
     async def until(holds: Holds) -> None:
@@ -102,7 +104,38 @@ async def _in_memory(truth: Truth) -> None:
 
     client = MemoryClient(api, field_manager="stateward")
     rival = MemoryClient(api, field_manager="rival")
+    await client.create(replace(CUSTOM_RESOURCES, type=Object), plain(DEFINITION))
+    for name in ("shop", "shop-b"):
+        await client.create(NAMESPACES, {"metadata": {"name": name}})
     await truth(Kube(client, rival, "shop", "shop-b", until, forgotten))
+
+
+# ------------------------------------------------------------------ the embedded Kubernetes, over its own wire
+def http(truth: Truth) -> None:
+    """Ask the embedded Kubernetes as everybody outside does: over HTTP, with every rule."""
+    asyncio.run(asyncio.wait_for(_over_own_wire(truth), PATIENCE))
+
+
+async def _over_own_wire(truth: Truth) -> None:
+    ports = Ports(SystemClock(), Chance(1))
+    api = served_api(ports)
+    collector = Collector(api, lambda: [kind.resource for kind in api.kinds])
+
+    async def forgotten(resource: Resource[Any]) -> str:
+        revision = api.store.revision
+        doomed = {"metadata": {"name": "soon-forgotten"}}
+        made = api.create(CONFIG_MAPS, "default", doomed, Author())
+        api.delete(CONFIG_MAPS, made.key, DeleteOptions())
+        api.store.compact()
+        return str(revision)
+
+    async with ApiServer(api, ports, token="contract").listening() as url:
+        collecting = asyncio.create_task(collector.run(ports))
+        try:
+            access = ClusterAccess(url, credentials=BearerToken("contract"))
+            await over_http(access, truth, forgotten)
+        finally:
+            collecting.cancel()
 
 
 # ------------------------------------------------------------------ somebody else's kube-apiserver
@@ -187,4 +220,4 @@ async def _long_gone(resource: Resource[Any]) -> str:
     return "1"
 
 
-BACKENDS: Final[dict[str, Backend]] = {"memory": memory, "real": real}
+BACKENDS: Final[dict[str, Backend]] = {"memory": memory, "http": http, "real": real}

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 import click
 
 from stateward import __version__
-from stateward.cli.commands.crds import crds
-from stateward.cli.commands.demo import demo
-from stateward.cli.commands.doctor import doctor
-from stateward.cli.commands.validate import validate
 from stateward.core.clock import SystemClock
 from stateward.core.errors import StatewardError, UsageError
 from stateward.runtime.telling import logs
@@ -22,14 +19,39 @@ from stateward.runtime.telling import logs
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+#: Each command and what the list says about it. A command is imported when it is asked for: what
+#: the embedded Kubernetes needs would cost every other one a second.
+_COMMANDS = {
+    "crds": "Print or write our CustomResourceDefinitions.",
+    "demo": "Watch an operator work, without a cluster.",
+    "doctor": "Check that the cluster can be reached.",
+    "local": "A Kubernetes in this process, for kubectl.",
+    "validate": "Check manifests without a cluster.",
+}
+
+
+class _Table(click.Group):
+    """The commands, by name; each lives in a module of its name."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        if cmd_name not in _COMMANDS:
+            return None
+        module = import_module(f"stateward.cli.commands.{cmd_name}")
+        found: click.Command = getattr(module, cmd_name)
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(_COMMANDS.items()))
+
+
+@click.group(cls=_Table, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="stateward")
 def stateward() -> None:
     """Keep FoundationDB and etcd clusters steady on Kubernetes."""
-
-
-for command in (crds, demo, doctor, validate):
-    stateward.add_command(command)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from contextlib import aclosing
+from dataclasses import dataclass, replace
 from typing import Any
 
 from stateward.core.ports import Ports
-from stateward.kube.client import EVERYTHING, Patch, Selection
-from stateward.kube.codec import Json
+from stateward.kube.client import EVERYTHING, Selection
+from stateward.kube.codec import Json, encode
+from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import Resource
 from stateward.local.kinds import Kinds
+from stateward.local.rules.admission import Admission
+from stateward.local.rules.binding import Binding
 from stateward.local.rules.deletion import DeleteOptions, Deletion
 from stateward.local.rules.eviction import Eviction
-from stateward.local.rules.writes import Author, Writes
+from stateward.local.rules.scale import Scaling
+from stateward.local.rules.writes import AnyPatch, Author, Writes
 from stateward.local.store import Store, Stored
 from stateward.local.watching import Filter, Pace, Sighting, follow
 
@@ -28,42 +33,60 @@ class Selected:
 
 
 class Api:
-    """One store and the rules around it."""
+    """One store and the rules around it. Without an admission it takes any object."""
 
     def __init__(
-        self, ports: Ports, *, store: Store | None = None, kinds: Kinds | None = None
+        self,
+        ports: Ports,
+        *,
+        store: Store | None = None,
+        kinds: Kinds | None = None,
+        admission: Admission | None = None,
     ) -> None:
-        self.store = store or Store()
-        self.kinds = kinds or Kinds()
+        self.store = Store() if store is None else store
+        self.kinds = Kinds() if kinds is None else kinds
         self._clock = ports.clock
-        self._writes = Writes(
-            self.store, self.kinds, now=ports.clock.now, chance=ports.chance.stream("api")
+        now, chance = ports.clock.now, ports.chance.stream("api")
+        self._writes = Writes(self.store, self.kinds, now=now, chance=chance, admission=admission)
+        self._deletion = Deletion(
+            self.store, self.kinds, self._writes, now=now, admission=admission
         )
-        self._deletion = Deletion(self.store, self.kinds, self._writes, now=ports.clock.now)
-        self._eviction = Eviction(self.store, self._writes, self._deletion, now=ports.clock.now)
+        self._eviction = Eviction(self.store, self._writes, self._deletion, now=now)
+        self._binding = Binding(self._writes, now=now)
+        self._scaling = Scaling(self.kinds, self._writes)
 
-    def get(self, resource: Resource[Any], key: ObjectKey) -> Stored:
-        """Return an object as it is; raise NotFound when there is none."""
-        return self._writes.existing(resource, key)
+    def get(self, resource: Resource[Any], key: ObjectKey, *, subresource: str = "") -> Stored:
+        """Return an object, or the scale of it; raise NotFound when there is none."""
+        if subresource == "scale":
+            return self._scaling.get(resource, key)
+        has_status = self.kinds.of(resource).resource.has_status
+        if subresource and not (subresource == "status" and has_status):
+            raise NotFound(
+                f"the server could not find the requested resource: {resource}/{subresource}"
+            )
+        return self._as_asked(resource, self._writes.existing(resource, key))
 
     def list(self, resource: Resource[Any], selection: Selection = EVERYTHING) -> Selected:
         """Return the selected objects, ordered by ``namespace/name``."""
-        wanted = self._filter(resource, selection)
-        items = self.store.all(resource.name, selection.namespace)
-        return Selected(tuple(s for s in items if wanted.matches(s)), self.store.revision)
+        found = self._selected(resource, selection)
+        if self._is_several(resource):
+            found = tuple(self._as_asked(resource, stored) for stored in found)
+        return Selected(found, self.store.revision)
 
     def watch(
         self, resource: Resource[Any], selection: Selection, since: int, pace: Pace | None = None
     ) -> AsyncGenerator[Sighting | int, None]:
         """Yield what changes after a revision (see :func:`stateward.local.watching.follow`)."""
         wanted = self._filter(resource, selection)
-        return follow(self.store, resource, wanted, since, pace or Pace(self._clock))
+        stream = follow(self.store, resource, wanted, since, pace or Pace(self._clock))
+        return self._watch_as_asked(resource, stream) if self._is_several(resource) else stream
 
     def create(
         self, resource: Resource[Any], namespace: str, document: Json, author: Author
     ) -> Stored:
         """Keep a new object."""
-        return self._writes.create(resource, namespace, document, author)
+        made = self._writes.create(resource, namespace, document, author)
+        return self._as_asked(resource, made)
 
     def update(
         self,
@@ -75,27 +98,74 @@ class Api:
         subresource: str = "",
     ) -> Stored:
         """Replace an object or a part of it."""
-        return self._writes.update(resource, key, document, author, subresource=subresource)
+        if subresource == "scale":
+            return self._scaling.update(resource, key, document, author)
+        made = self._writes.update(resource, key, document, author, subresource=subresource)
+        return self._as_asked(resource, made)
 
     def patch(
         self,
         resource: Resource[Any],
         key: ObjectKey,
-        patch: Patch,
+        patch: AnyPatch,
         author: Author,
         *,
         subresource: str = "",
     ) -> Stored:
         """Change part of an object."""
-        return self._writes.patch(resource, key, patch, author, subresource=subresource)
+        if subresource == "scale":
+            return self._scaling.patch(resource, key, patch, author)
+        made = self._writes.patch(resource, key, patch, author, subresource=subresource)
+        return self._as_asked(resource, made)
 
-    def delete(self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions) -> None:
-        """Ask for the end of an object."""
-        self._deletion.delete(resource, key, options)
+    def delete(
+        self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions
+    ) -> Stored | None:
+        """Ask for the end of an object; return it if it is still there."""
+        left = self._deletion.delete(resource, key, options)
+        return None if left is None else self._as_asked(resource, left)
+
+    def delete_collection(
+        self, resource: Resource[Any], selection: Selection, options: DeleteOptions
+    ) -> tuple[Stored, ...]:
+        """Ask for the end of all selected objects; return them as they were or still are."""
+        return tuple(
+            self.delete(resource, stored.key, options) or self._as_asked(resource, stored)
+            for stored in self._selected(resource, selection)
+        )
 
     def evict(self, key: ObjectKey, options: DeleteOptions) -> None:
         """Ask for the end of a pod, if its disruption budget has room."""
         self._eviction.evict(key, options)
 
+    def bind(self, key: ObjectKey, node: str, uid: str = "", *, dry_run: bool = False) -> Stored:
+        """Give a pod its node."""
+        return self._binding.bind(key, node, uid, dry_run=dry_run)
+
+    def _selected(self, resource: Resource[Any], selection: Selection) -> tuple[Stored, ...]:
+        wanted = self._filter(resource, selection)
+        items = self.store.all(resource.name, selection.namespace)
+        return tuple(stored for stored in items if wanted.matches(stored))
+
     def _filter(self, resource: Resource[Any], selection: Selection) -> Filter:
         return Filter.of(selection, self.kinds.of(resource).selectable)
+
+    def _is_several(self, resource: Resource[Any]) -> bool:
+        return bool(self.kinds.of(resource).stored_as)
+
+    def _as_asked(self, resource: Resource[Any], stored: Stored) -> Stored:
+        """Return an object in the version that was asked for, where a kind has several."""
+        if not self._is_several(resource):
+            return stored
+        document = stored.document() | {"apiVersion": resource.api_version}
+        return replace(stored, text=encode(document))
+
+    async def _watch_as_asked(
+        self, resource: Resource[Any], stream: AsyncGenerator[Sighting | int, None]
+    ) -> AsyncGenerator[Sighting | int, None]:
+        async with aclosing(stream) as sightings:
+            async for seen in sightings:
+                if isinstance(seen, int):
+                    yield seen
+                else:
+                    yield replace(seen, stored=self._as_asked(resource, seen.stored))

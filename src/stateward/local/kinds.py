@@ -12,6 +12,7 @@ from typing import Any
 
 from stateward.core import naming
 from stateward.kube.codec import Json
+from stateward.kube.errors import NotFound
 from stateward.kube.resources import Resource
 from stateward.kube.structure import Structure, structure_of_kind, structure_of_schema
 from stateward.local.catalog import Names, names_of
@@ -21,7 +22,7 @@ from stateward.local.rules.frozen import Rule, anything_goes, rule_of
 FREE_OBJECT = structure_of_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})
 
 #: What lists of every kind can be selected by.
-_SELECTABLE = frozenset({"metadata.name", "metadata.namespace"})
+SELECTABLE = frozenset({"metadata.name", "metadata.namespace"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class Kind:
     #: Whether deletion waits for a node to end the thing first.
     graceful: bool = False
     #: The fields by which a list can be selected.
-    selectable: frozenset[str] = _SELECTABLE
+    selectable: frozenset[str] = SELECTABLE
     #: Metadata that the status endpoint does not change; None: all of it.
     kept_by_status: frozenset[str] | None = None
     #: What is wrong with a name, or None.
@@ -85,8 +86,12 @@ class Kind:
     schema: Json | None = None
     #: The columns that a custom kind asks for.
     columns: tuple[Column, ...] = ()
-    #: Whether objects are stored in this version; others are converted by writing its name.
+    #: Whether objects are stored in this version.
     storage: bool = True
+    #: The ``apiVersion`` they are stored as, where there are several versions; else empty.
+    stored_as: str = ""
+    #: The definition that a custom kind comes from, by its name; empty for others.
+    definition: str = ""
 
 
 _COUNTED = {
@@ -162,7 +167,7 @@ def built_in(resource: Resource[Any]) -> Kind:
         created_by_update=name in _CREATED_BY_UPDATE,
         first_status=_FIRST_STATUS.get(name, {}),
         graceful=name == "pods",
-        selectable=_SELECTABLE | _SELECTED_BY.get(name, set()),
+        selectable=SELECTABLE | _SELECTED_BY.get(name, set()),
         kept_by_status=frozenset(_KEPT_BY_STATUS.get(name, ())),
         name_problem=_name_rule(resource),
         frozen=rule_of(name),
@@ -204,7 +209,8 @@ def _built_in_structure(resource: Resource[Any]) -> Structure:
 class Kinds:
     """All kinds that a server serves, by the name of their resource and their version."""
 
-    def __init__(self, *kinds: Kind) -> None:
+    def __init__(self, *kinds: Kind, closed: bool = False) -> None:
+        self._closed = closed
         self._kinds: dict[tuple[str, str], Kind] = {}
         for kind in kinds:
             self.add(kind)
@@ -213,9 +219,15 @@ class Kinds:
         return iter(tuple(self._kinds.values()))
 
     def of(self, resource: Resource[Any]) -> Kind:
-        """Return what is known of a resource; one that nobody announced counts as custom."""
+        """Return what is known of a resource.
+
+        One that nobody announced counts as custom; where only announced ones are served, it raises
+        NotFound.
+        """
         place = resource.name, resource.version
         if place not in self._kinds:
+            if self._closed:
+                raise NotFound("the server could not find the requested resource")
             is_ours = "." in resource.group and not resource.group.endswith(".k8s.io")
             self._kinds[place] = custom(resource) if is_ours else built_in(resource)
         return self._kinds[place]

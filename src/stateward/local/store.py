@@ -74,7 +74,8 @@ class Store:
         self._history = history
         self._keep = keep
         self._shelves: dict[str, _Shelf] = {}
-        self._listeners: dict[int, Callable[[StoreEvent], None]] = {}
+        #: By resource, because most listen to one; by number, because all may leave. "": to all.
+        self._listeners: dict[str, dict[int, Callable[[StoreEvent], None]]] = {}
         self._listeners_ever = 0
         #: What happened before this revision nobody here remembers.
         self._dawn = 0
@@ -146,17 +147,28 @@ class Store:
             shelf.events.clear()
             shelf.floor = self.revision
 
-    def listen(self, listener: Callable[[StoreEvent], None]) -> Callable[[], None]:
-        """Have every event told, at once and in order; call the result to end that."""
+    def listen(
+        self, listener: Callable[[StoreEvent], None], resource: str = ""
+    ) -> Callable[[], None]:
+        """Have every event (of one resource) told, at once and in order; call the result to end it.
+
+        A write costs those nothing who listen to another resource.
+        """
         self._listeners_ever += 1
         number = self._listeners_ever
-        self._listeners[number] = listener
-        return lambda: self._listeners.pop(number, None) and None
+        self._listeners.setdefault(resource, {})[number] = listener
+        return lambda: self._leave(resource, number)
 
     def __iter__(self) -> Iterator[tuple[str, Stored]]:
         for resource, shelf in self._shelves.items():
             for key in sorted(shelf.objects, key=str):
                 yield resource, shelf.objects[key]
+
+    def _leave(self, resource: str, number: int) -> None:
+        listeners = self._listeners.get(resource, {})
+        listeners.pop(number, None)
+        if not listeners:
+            self._listeners.pop(resource, None)
 
     def _shelf(self, resource: str) -> _Shelf:
         if resource not in self._shelves:
@@ -177,8 +189,9 @@ class Store:
             keep = shelf.events[len(shelf.events) // 2 :]
             shelf.floor = shelf.events[len(shelf.events) // 2 - 1].revision
             shelf.events = keep
-        for listener in tuple(self._listeners.values()):
-            listener(event)
+        for name in (event.resource, ""):
+            for listener in tuple(self._listeners.get(name, {}).values()):
+                listener(event)
 
 
 def stamped(document: Json, revision: int) -> Stored:

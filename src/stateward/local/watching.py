@@ -7,7 +7,8 @@ happened to them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Set
+from collections.abc import AsyncGenerator, Set
+from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,6 +65,8 @@ def sighting(event: StoreEvent, wanted: Filter) -> Sighting | None:
     now = event.change is not Change.DELETED and wanted.matches(event.now)
     if now:
         return Sighting(Change.MODIFIED if was else Change.ADDED, event.now, event.revision)
+    if was and event.change is Change.DELETED:
+        return Sighting(Change.DELETED, event.now, event.revision)
     if was and event.before is not None:
         # The watcher is shown what it knew, with the revision at which it ceased to be selected.
         last = stamped(event.before.document(), event.revision)
@@ -85,24 +88,36 @@ class Pace:
 async def follow(
     store: Store, resource: Resource[Any], wanted: Filter, since: int, pace: Pace
 ) -> AsyncGenerator[Sighting | int, None]:
+    """Yield what changes after a revision, one by one (see :func:`batches`)."""
+    async with aclosing(batches(store, resource, wanted, since, pace)) as groups:
+        async for group in groups:
+            if isinstance(group, int):
+                yield group
+                continue
+            for seen in group:
+                yield seen
+
+
+async def batches(
+    store: Store, resource: Resource[Any], wanted: Filter, since: int, pace: Pace
+) -> AsyncGenerator[list[Sighting] | int, None]:
     """Yield what changes after a revision; a number is one up to which nothing else happened.
 
-    Since 0 it begins with what is there; a revision of the future is waited for. Whoever is slow
-    sees everything later, in order; whoever is too slow gets Gone.
+    Since 0 it begins with what is there, if only an empty list; a revision of the future is waited
+    for. Whoever is slow sees everything later, in order; whoever is too slow gets Gone.
     """
     awake = asyncio.Event()
-    end = store.listen(_waking(awake, resource.name))
+    end = store.listen(lambda _: awake.set(), resource.name)
     until = pace.clock.monotonic() + pace.lifetime
     try:
         if not since:
             since = store.revision
-            for seen in _there(store, resource, wanted):
-                yield seen
+            yield _there(store, resource, wanted)
         while pace.clock.monotonic() < until:
             awake.clear()
             events = store.events_since(resource.name, since)
             since = max(since, store.revision)
-            for seen in filter(None, (sighting(event, wanted) for event in events)):
+            if seen := [it for event in events if (it := sighting(event, wanted)) is not None]:
                 yield seen
             if not awake.is_set() and (quiet := await _quiet(awake, store, pace, until)):
                 since = max(since, quiet)
@@ -138,11 +153,3 @@ async def _quiet(awake: asyncio.Event, store: Store, pace: Pace, until: float) -
     finally:
         timer.cancel()
     return quiet
-
-
-def _waking(awake: asyncio.Event, resource: str) -> Callable[[StoreEvent], None]:
-    def wake(event: StoreEvent) -> None:
-        if event.resource == resource:
-            awake.set()
-
-    return wake

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
@@ -10,13 +11,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from contract.widgets import WIDGETS
+from fakes.bench import running
+from stateward.core.chance import Chance
+from stateward.core.ports import Ports
 from stateward.kube.client import MergePatch, Propagation
 from stateward.kube.codec import Json
+from stateward.kube.errors import ServerFailed
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import BUILT_IN, CONFIG_MAPS, NAMESPACES, NODES, PODS, Registry
 from stateward.local.collector import Collector
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
+from stateward.sim.loop import SimClock
 from unit.local.pictures import api, named
 
 LAW = settings(derandomize=True, deadline=None, max_examples=40)
@@ -248,6 +254,71 @@ def test_what_nobody_told_the_collector_about_is_left_alone() -> None:
     world.owned("a", ghost)
 
     assert world.settle().picture == "a"
+
+
+# ------------------------------------------------------------------ who listens need not search
+def test_a_kind_that_is_served_later_is_seen() -> None:
+    world = Family("a b<a")
+    served = [PODS]
+    world.collector = Collector(world.api, lambda: served)
+    assert world.delete("background a").settle().picture == "b"
+
+    served.append(WIDGETS)
+    world.api.create(WIDGETS, "shop", named("c"), US)
+    world.owned("c", world.reference("ghost"))
+
+    assert world.settle().picture == ""
+
+
+def test_what_was_there_before_is_seen_too() -> None:
+    world = Family("a b<a~ c<ghost")
+    world.collector = Collector(world.api, Registry((*BUILT_IN, WIDGETS)))
+
+    assert world.delete("background a").settle().picture == ""
+
+
+def test_a_step_looks_at_nothing_that_did_not_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = Family("a " + " ".join(f"b{number}<a" for number in range(50))).settle()
+    looked: list[str] = []
+    judge = Collector._judge
+    monkeypatch.setattr(Collector, "_judge", lambda *args: looked.append("") or judge(*args))  # type: ignore[func-returns-value]
+    for _ in range(10):
+        assert not world.collector.step()
+    assert not looked
+
+    world.api.patch(WIDGETS, ObjectKey("shop", "b7"), MergePatch({"spec": {"size": 1}}), US)
+    assert not world.collector.step()
+    assert len(looked) == 1
+
+
+@pytest.mark.virtual
+async def test_left_alone_it_collects_by_itself() -> None:
+    world = Family("a " + " ".join(f"b{number}<a" for number in range(50)))
+    ports = Ports(SimClock(asyncio.get_running_loop()), Chance(1))  # type: ignore[arg-type]
+    async with running(world.collector.run(ports)):
+        await asyncio.sleep(1)
+        assert len(world.picture.split()) == 51
+        world.delete("background a")
+        await asyncio.sleep(1)
+        assert world.picture == ""
+
+
+@pytest.mark.virtual
+async def test_an_object_that_nobody_can_write_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = Family("a b<a c<a")
+    delete = world.api.delete
+
+    def stubborn(resource: Any, key: ObjectKey, options: DeleteOptions) -> None:
+        if key.name == "b":
+            raise ServerFailed("no room on the disk")
+        delete(resource, key, options)
+
+    world.delete("background a")
+    monkeypatch.setattr(world.api, "delete", stubborn)
+    ports = Ports(SimClock(asyncio.get_running_loop()), Chance(1))  # type: ignore[arg-type]
+    async with running(world.collector.run(ports)):
+        await asyncio.sleep(1)
+        assert world.picture == "b"
 
 
 # ------------------------------------------------------------------ all families

@@ -125,7 +125,7 @@ def test_the_server_owns_its_part() -> None:
         (KIND, "us?/status:.status .status.phase"),
         (
             built_in(STATEFUL_SETS),
-            "us?/status:.metadata.labels .metadata.labels.a .status .status.phase",
+            "us?/status:.metadata.labels .metadata.labels.a .status.phase",
         ),
         (built_in(replace(CONFIG_MAPS, has_status=False)), "us?/status:.metadata.labels"),
     ],

@@ -11,7 +11,7 @@ from stateward.core.errors import UsageError
 from stateward.kube.crd.text import to_yaml
 
 
-@click.command(short_help="Print or write our CustomResourceDefinitions.")
+@click.command()
 @click.option("--out", default="", metavar="DIR", help="Write one file a kind into this folder.")
 def crds(out: str) -> None:
     """Print the CustomResourceDefinitions of all our kinds, or write them to a folder."""

@@ -14,7 +14,7 @@ from stateward.kube.http.client import HttpClient, Limits
 from stateward.kube.http.kubeconfig import find_access
 
 
-@click.command(short_help="Check that the cluster can be reached.")
+@click.command()
 @click.option(
     "--kubeconfig", default="", metavar="FILE", help="Use this file instead of the usual ones."
 )

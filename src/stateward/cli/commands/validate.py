@@ -12,7 +12,7 @@ from stateward.core.errors import UsageError
 from stateward.kube import manifests
 
 
-@click.command(short_help="Check manifests without a cluster.")
+@click.command()
 @click.argument("files", nargs=-1, required=True)
 def validate(files: tuple[str, ...]) -> int:
     """Check manifests: known kinds, no misspelt fields, values of the types that we read.

@@ -1,4 +1,4 @@
-"""The demonstration on a terminal: the team, its members, who leads, and how far the story is."""
+"""The demonstration on a terminal: the pods, the team, who leads, and how far the story is."""
 
 from __future__ import annotations
 
@@ -7,17 +7,44 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from stateward.app.demo import Picture
+from stateward.app.demo.stage import Picture
+from stateward.kube.objects.pods import Pod
 
 
 def screen(picture: Picture, done: list[str], now: str) -> RenderableType:
     """Return the whole picture at one moment."""
-    story = Text()
+    told = Text()
     for title in done:
-        story.append(f"✔ {title}\n", style="green")
+        told.append(f"✔ {title}\n", style="green")
     if now:
-        story.append(f"… {now}\n", style="yellow")
-    return Group(_team(picture), Panel(story, title="story", title_align="left"))
+        told.append(f"… {now}\n", style="yellow")
+    return Group(_pods(picture), _team(picture), Panel(told, title="story", title_align="left"))
+
+
+def summary(picture: Picture) -> str:
+    """Return one line about what there is."""
+    pods = ", ".join(f"{pod.metadata.name} {_state(pod)}" for pod in picture.pods)
+    members = ", ".join(f"{it.metadata.name}={it.data['motto']!r}" for it in picture.members)
+    parts = [pods, members and f"{members}; leader {picture.leader}"]
+    return "; ".join(filter(None, parts)) or "nothing is left"
+
+
+def _pods(picture: Picture) -> Table:
+    table = Table(title="pods", min_width=64)
+    for name in ("pod", "node", "address", "restarts", "state"):
+        table.add_column(name)
+    for pod in picture.pods:
+        restarts = sum(it.restart_count for it in pod.status.container_statuses)
+        table.add_row(
+            pod.metadata.name, pod.spec.node_name, pod.status.pod_ip, str(restarts), _state(pod)
+        )
+    return table
+
+
+def _state(pod: Pod) -> str:
+    if pod.metadata.deleting:
+        return "leaving"
+    return "ready" if pod.ready else (pod.status.phase or "new").lower()
 
 
 def _team(picture: Picture) -> Table:

@@ -19,7 +19,6 @@ from stateward.local.apply.paths import ITEM, Path, tree
 #: Objects merge key by key, lists are replaced whole: what holds where no schema is known.
 FREE = Structure(Shape.UNKNOWN)
 
-_OBJECTS = {Shape.STRUCT, Shape.MAP, Shape.UNKNOWN}
 _LEAF = Structure(Shape.SCALAR)
 
 
@@ -121,11 +120,12 @@ def child(structure: Structure, name: str) -> Structure:
 # ------------------------------------------------------------------ values and their parts
 def _has_parts(value: Any, structure: Structure) -> bool:
     """Tell whether a value is not replaced whole. Null stands for anything with nothing in it."""
-    if structure.shape in _OBJECTS:
+    shape = structure.shape
+    if shape is Shape.STRUCT or shape is Shape.MAP or shape is Shape.UNKNOWN:
         return value is None or isinstance(value, dict)
-    if structure.shape is Shape.LIST_SET:
+    if shape is Shape.LIST_SET:
         return value is None or isinstance(value, list)
-    if structure.shape is Shape.LIST_MAP:
+    if shape is Shape.LIST_MAP:
         return value is None or (
             isinstance(value, list) and all(isinstance(item, dict) for item in value)
         )
@@ -169,6 +169,9 @@ def _inside(structure: Structure, element: str) -> Structure:
 def _gather(
     value: Any, structure: Structure, path: Path, found: set[Path], *, holders: bool
 ) -> None:
+    if isinstance(value, dict) and _has_parts(value, structure):
+        _gather_fields(value, structure, path, found, holders=holders)
+        return
     parts = _parts(value, structure)
     if parts is None:
         found.add(path)
@@ -176,6 +179,20 @@ def _gather(
     for element, (inner, how) in parts.items():
         where = (*path, element)
         _gather(inner, how, where, found, holders=holders)
+        if holders or _is_said(element, inner, structure):
+            found.add(where)
+
+
+def _gather_fields(
+    value: Json, structure: Structure, path: Path, found: set[Path], *, holders: bool
+) -> None:
+    for name, inner in value.items():
+        element = f"f:{name}"
+        where = (*path, element)
+        if inner is not None and not isinstance(inner, dict | list):
+            found.add(where)  # most fields are, and how they merge does not matter then
+            continue
+        _gather(inner, child(structure, name), where, found, holders=holders)
         if holders or _is_said(element, inner, structure):
             found.add(where)
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple, TypeAlias
 
+from stateward.kube import schemas
 from stateward.kube.codec import Json, plain
 from stateward.kube.errors import Cause, Conflict, ServerFailed
 from stateward.local.apply import fields
@@ -74,7 +76,8 @@ def fresh(document: Json) -> Json:
 
 def record(old: Json | None, new: Json, writer: Writer, kind: Kind) -> None:
     """Write into a new version who owns what after a create, an update or a patch."""
-    differ = fields.differences(old or {}, new, kind.structure())
+    before = _blank_of(kind) | (old or {})
+    differ = fields.differences(before, new, kind.structure())
     written = _owned(differ.written, kind, writer.subresource)
     removed = _owned(differ.removed, kind, writer.subresource)
     owners = _owners(old)
@@ -83,6 +86,29 @@ def record(old: Json | None, new: Json, writer: Writer, kind: Kind) -> None:
         owners[identity] = owners[identity] - lost
     owners[writer.identity] = owners.get(writer.identity, set()) | written
     _write_owners(old, new, owners, writer, touched=bool(written or removed))
+
+
+def _blank_of(kind: Kind) -> Json:
+    """Return an object in which nobody said anything.
+
+    Some parts of Kubernetes' own kinds are always there, so nobody owns that they are.
+    """
+    resource = kind.resource
+    name = schemas.name_of_kind(resource.group, resource.version, resource.kind)
+    return {} if name is None or not kind.built_in else _blank(name)
+
+
+@cache
+def _blank(name: str) -> Json:
+    schema = schemas.definitions()[name]
+    fields_of = schema.get("properties", {})
+    needed = schema.get("required", ())
+    parts = {
+        name: _blank(inner["$ref"])
+        for name, inner in fields_of.items()
+        if inner.get("default") == {} and "$ref" in inner
+    }
+    return parts | {name: None for name in needed if fields_of[name].get("type") == "array"}
 
 
 def own(new: Json, applied: Json, writer: Writer, kind: Kind) -> None:

@@ -63,10 +63,15 @@ def tree(paths: Iterable[Path]) -> Json:
 
 
 def _without_lonely_dots(place: Json) -> Json:
-    """Leave the dot out where nothing else is said: ``{".": {}}`` is written ``{}``."""
-    if list(place) == [ITEM]:
-        return {}
-    return {k: v if k == ITEM else _without_lonely_dots(v) for k, v in place.items()}
+    """Leave the dot out where nothing else is said, in place: ``{".": {}}`` is written ``{}``."""
+    for element, inner in place.items():
+        if element == ITEM:
+            continue
+        if len(inner) == 1 and ITEM in inner:
+            place[element] = {}
+        else:
+            _without_lonely_dots(inner)
+    return {} if list(place) == [ITEM] else place
 
 
 def _collect(fields: Mapping[str, Any], path: Path, found: set[Path]) -> None:

@@ -58,6 +58,21 @@ def _by_node() -> Index[Document]:
     return Index("node", lambda it: (node,) if (node := it.spec.get("nodeName")) else ())
 
 
+def _by_lack_of_a_controller() -> Index[Document]:
+    """File what nobody controls under its namespace: who selects it may adopt it."""
+    return Index(
+        "orphans",
+        lambda it: (it.metadata.namespace,) if it.metadata.controller is None else (),
+        by_metadata=True,
+    )
+
+
+def _indexes(resource: Resource[Any]) -> tuple[Index[Document], ...]:
+    if resource is PODS:
+        return by_owner(), _by_lack_of_a_controller(), _by_node()
+    return by_owner(), _by_lack_of_a_controller()
+
+
 class Desk:
     """The parts that all controllers of a cluster use."""
 
@@ -70,7 +85,7 @@ class Desk:
                 loosely(it),
                 ports=ports.stream(it.name),
                 meter=metrics.informer(it.name),
-                indexes=(by_owner(), _by_node()) if it is PODS else (by_owner(),),
+                indexes=_indexes(it),
             )
             for it in WATCHED
         }

@@ -12,18 +12,24 @@ from typing import Any
 
 import msgspec
 
+from stateward.core.moments import to_rfc3339
 from stateward.kube.codec import Json
 from stateward.kube.meta import Object
 from stateward.kube.resources import Resource
+from stateward.local.catalog import ENDPOINT_SLICES, STORAGE_CLASSES
 
 _NOTHING = msgspec.Raw(b"{}")
+_NONE = msgspec.Raw(b"[]")
 
 
 class Document(Object):
-    """An object whose spec and status are read when somebody asks."""
+    """An object whose spec, status and data are read when somebody asks."""
 
     spec_text: msgspec.Raw = msgspec.field(name="spec", default=_NOTHING)
     status_text: msgspec.Raw = msgspec.field(name="status", default=_NOTHING)
+    data_text: msgspec.Raw = msgspec.field(name="data", default=_NOTHING)
+    #: The number of a ControllerRevision; other kinds have none.
+    revision: int = 0
 
     @property
     def spec(self) -> Json:
@@ -35,10 +41,50 @@ class Document(Object):
         """How it is, as plain values of the reader's own."""
         return _read(self.status_text)
 
+    @property
+    def data(self) -> Json:
+        """What it holds, as plain values of the reader's own."""
+        return _read(self.data_text)
+
+
+class StorageClass(Document):
+    """How volumes of a class are made; its fields stand beside its metadata."""
+
+    provisioner: str = ""
+    reclaim_policy: str = "Delete"
+    volume_binding_mode: str = "Immediate"
+    allow_volume_expansion: bool = False
+
+
+class EndpointSlice(Document):
+    """Some of the pods behind a service; its fields stand beside its metadata."""
+
+    address_type: str = ""
+    endpoints_text: msgspec.Raw = msgspec.field(name="endpoints", default=_NONE)
+    ports_text: msgspec.Raw = msgspec.field(name="ports", default=_NONE)
+
+
+#: Kinds that say more than a spec and a status.
+_SHAPES: dict[str, type[Document]] = {
+    STORAGE_CLASSES.name: StorageClass,
+    ENDPOINT_SLICES.name: EndpointSlice,
+}
+
 
 def loosely(resource: Resource[Any]) -> Resource[Document]:
     """Return a resource whose objects are read as documents."""
-    return replace(resource, type=Document)
+    return replace(resource, type=_SHAPES.get(resource.name, Document))
+
+
+def with_condition(conditions: list[Json], said: Json, now: float) -> list[Json]:
+    """Return conditions with one set in its place; its time moves only when its status does."""
+    old = next((it for it in conditions if it["type"] == said["type"]), None)
+    same = old is not None and old["status"] == said["status"]
+    since = old.get("lastTransitionTime") if old is not None and same else None
+    new = {**(old or {}), **said, "lastTransitionTime": since or to_rfc3339(now)}
+    if old is None:
+        return [*conditions, new]
+    return [new if it is old else it for it in conditions]
 
 
 def _read(text: msgspec.Raw) -> Json:

@@ -16,11 +16,12 @@ from stateward.kube.client import Propagation
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import Resource
+from stateward.kube.resources import NAMESPACES, Resource
 from stateward.local.kinds import Kinds
 from stateward.local.rules import metadata
-from stateward.local.rules.writes import Writes
-from stateward.local.store import Store
+from stateward.local.rules.admission import Admission, Anything
+from stateward.local.rules.writes import Writes, held
+from stateward.local.store import Store, Stored, rehearsed
 
 FOREGROUND = "foregroundDeletion"
 ORPHAN = "orphan"
@@ -53,33 +54,57 @@ class Deletion:
     """The verb that ends objects."""
 
     def __init__(
-        self, store: Store, kinds: Kinds, writes: Writes, *, now: Callable[[], float]
+        self,
+        store: Store,
+        kinds: Kinds,
+        writes: Writes,
+        *,
+        now: Callable[[], float],
+        admission: Admission | None = None,
     ) -> None:
         self._store = store
         self._kinds = kinds
+        self._admission = admission or Anything()
         self._writes = writes
         self._now = now
 
-    def delete(self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions) -> None:
-        """Ask for the end of exactly the object that the options mean."""
+    def delete(
+        self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions
+    ) -> Stored | None:
+        """Ask for the end of exactly the object that the options mean.
+
+        Return it as it is while something still holds it, else None.
+        """
         stored = self._writes.existing(resource, key)
         old, new = stored.document(), stored.document()
         check_preconditions(resource, old, options)
+        kind = self._kinds.of(resource)
+        self._admission.check_deletion(kind, old)
         meta = new["metadata"]
-        is_graceful = self._kinds.of(resource).graceful
-        if is_graceful and meta.get("deletionGracePeriodSeconds") and not _shorten(meta, options):
-            return  # its end is near, and nobody asked for a nearer one
+        if kind.graceful and meta.get("deletionGracePeriodSeconds") and not _shorten(meta, options):
+            return stored  # its end is near, and nobody asked for a nearer one
         _set_finalizers(meta, options.propagation)
-        if is_graceful:
+        if kind.graceful:
             self._begin_to_end(meta, _grace_of(new, options))
-        elif meta.get("finalizers"):
+        elif held(resource, new):
             self._begin_to_end(meta, 0)
-        if options.dry_run:
-            return
+        if resource.name == NAMESPACES.name and "deletionTimestamp" in meta:
+            new.setdefault("status", {})["phase"] = "Terminating"
+        return self._end(resource, old, new, dry_run=options.dry_run)
+
+    def _end(
+        self, resource: Resource[Any], old: Json, new: Json, *, dry_run: bool
+    ) -> Stored | None:
+        meta = new["metadata"]
+        stays = held(resource, new) or bool(meta.get("deletionGracePeriodSeconds"))
+        if dry_run:
+            return rehearsed(new) if stays else None
         if not metadata.says_the_same(old, new):
             self._store.put(resource.name, new)
-        if not meta.get("finalizers") and not meta.get("deletionGracePeriodSeconds"):
+        key = ObjectKey(meta.get("namespace", ""), meta["name"])
+        if not stays:
             self._store.remove(resource.name, key)
+        return self._store.get(resource.name, key)
 
     def _begin_to_end(self, meta: Json, grace: int) -> None:
         if "deletionTimestamp" in meta:

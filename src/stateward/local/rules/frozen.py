@@ -104,19 +104,26 @@ def _pod(old: Json, new: Json) -> Iterator[Cause]:
         yield _forbidden("spec.tolerations", "existing tolerations can not be modified")
     if "nodeName" not in was:
         now.pop("nodeName", None)  # here a pod is bound by writing its node
-    for spec in (was, now):
-        for name in ("containers", "initContainers"):
-            spec[name] = [_imageless(container) for container in spec.get(name) or ()]
+    for name in ("containers", "initContainers"):
+        before = was.get(name) or ()
+        # How an image is pulled is decided once: another image does not change it.
+        pulled = {one.get("name"): _pulled(one) for one in before}
+        for spec in (was, now):
+            spec[name] = [_imageless(one, pulled) for one in spec.get(name) or ()]
     if was != now:
         yield _forbidden(
             "spec", "pod updates may not change fields other than images, tolerations, deadline"
         )
 
 
-def _imageless(container: Json) -> Json:
+def _pulled(container: Json) -> str:
     tag = container.get("image", "").rpartition("/")[2].partition(":")[2]
-    pulled = "Always" if tag in {"", "latest"} else "IfNotPresent"
-    plain = _plainly(container, _CONTAINER_DEFAULTS | {"imagePullPolicy": pulled})
+    return "Always" if tag in {"", "latest"} else "IfNotPresent"
+
+
+def _imageless(container: Json, pulled: dict[str, str]) -> Json:
+    policy = pulled.get(container.get("name", ""))
+    plain = _plainly(container, _CONTAINER_DEFAULTS | {"imagePullPolicy": policy})
     return {name: value for name, value in plain.items() if name != "image"}
 
 

@@ -5,7 +5,7 @@ Whether a spec makes sense is not asked here; whether it may change is said in `
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from stateward.core import naming
@@ -32,17 +32,17 @@ def wrong(field: str, message: str, *, reason: str = "FieldValueInvalid") -> Cau
     return Cause(reason=reason, message=message, field=field)
 
 
-def check_new(metadata: Json, kind: Kind) -> None:
-    """Raise Invalid when a new object may not have such metadata."""
+def check_new(metadata: Json, kind: Kind, more: Iterable[Cause] = ()) -> None:
+    """Raise Invalid when a new object may not have such metadata, or for more reasons."""
     name = metadata["name"]
     problem = kind.name_problem(name)
     found = [wrong("metadata.name", f"Invalid value: {problem}")] if problem else []
-    _refuse(kind, name, [*found, *_problems(metadata, kind)])
+    _refuse(kind, name, [*found, *_problems(metadata, kind), *more])
 
 
-def check_changed(old: Json, new: Json, kind: Kind) -> None:
+def check_changed(old: Json, new: Json, kind: Kind, more: Iterable[Cause] = ()) -> None:
     """Raise Invalid when an object may not become what somebody wants; its name is what it is."""
-    found = [*_problems(new["metadata"], kind), *kind.frozen(old, new)]
+    found = [*_problems(new["metadata"], kind), *kind.frozen(old, new), *more]
     _refuse(kind, new["metadata"]["name"], found)
 
 

@@ -7,13 +7,11 @@ has rules of its own (``deletion.py``); who owns which field is remembered in ``
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 from stateward.core.chance import Chance
 from stateward.core.moments import to_rfc3339
-from stateward.kube.client import Apply, JsonPatch, MergePatch, Patch
+from stateward.kube.client import Apply, JsonPatch, MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import (
     AlreadyExists,
@@ -22,14 +20,22 @@ from stateward.kube.errors import (
     Invalid,
     NotFound,
     ServerFailed,
+    WrongType,
 )
 from stateward.kube.meta import ObjectKey
 from stateward.kube.patch import PatchError, json_patch, merge_patch
-from stateward.kube.resources import Resource
+from stateward.kube.resources import NAMESPACES, Resource
 from stateward.local.apply import managed
 from stateward.local.kinds import Kind, Kinds
 from stateward.local.rules import metadata, validity
+from stateward.local.rules.admission import Admission, Anything, Author, Strictness
+from stateward.local.rules.strategic import StrategicPatch, strategic_patch
 from stateward.local.store import Store, Stored, rehearsed, stamped
+
+__all__ = ["AnyPatch", "Author", "Strictness", "Writes", "held"]
+
+#: All ways to say what should change.
+AnyPatch: TypeAlias = MergePatch | JsonPatch | StrategicPatch | Apply
 
 #: How often a generated name may be taken before we give up.
 _NAME_TRIES = 8
@@ -45,33 +51,21 @@ _IGNORED_IN_NEW = (
 )
 
 
-class Strictness(Enum):
-    """What becomes of fields that a schema does not know, beside being dropped."""
-
-    IGNORE = "Ignore"  #: nothing
-    WARN = "Warn"  #: the writer is told
-    STRICT = "Strict"  #: the write is refused
-
-
-@dataclass(frozen=True, slots=True)
-class Author:
-    """Who writes, for the record of field owners, and whether it is only a rehearsal."""
-
-    manager: str = "unknown"
-    dry_run: bool = False
-    strictness: Strictness = Strictness.IGNORE
-    #: What the writer should be told, filled while the write is checked.
-    warnings: list[str] = field(default_factory=list)
-
-
 class Writes:
     """The verbs that make and change objects."""
 
     def __init__(
-        self, store: Store, kinds: Kinds, *, now: Callable[[], float], chance: Chance
+        self,
+        store: Store,
+        kinds: Kinds,
+        *,
+        now: Callable[[], float],
+        chance: Chance,
+        admission: Admission | None = None,
     ) -> None:
         self._store = store
         self._kinds = kinds
+        self._admission = admission or Anything()
         self._now = now
         self._chance = chance
 
@@ -106,10 +100,11 @@ class Writes:
         metadata.check_uid(resource, key.name, meant=meta.get("uid", ""), found=found)
         if stored is None:
             return self._create(kind, document, author)
-        old = stored.document()
+        old = _loaded(kind, stored)
         metadata.check_revision(
             old, document, unconditional=kind.unconditional_update, resource=resource
         )
+        self._admission.read(kind, document, author)
         writer = managed.Writer(author.manager, to_rfc3339(self._now()), subresource)
         return self._replace(kind, old, document, writer, dry_run=author.dry_run)
 
@@ -117,7 +112,7 @@ class Writes:
         self,
         resource: Resource[Any],
         key: ObjectKey,
-        patch: Patch,
+        patch: AnyPatch,
         author: Author,
         *,
         subresource: str = "",
@@ -126,11 +121,12 @@ class Writes:
         kind = self._kinds.of(resource)
         if isinstance(patch, Apply):
             return self._apply(kind, key, patch, subresource, dry_run=author.dry_run)
-        old = self.existing(resource, key).document()
-        new = _patched(old, patch, resource, key)
+        old = _loaded(kind, self.existing(resource, key))
+        new = _patched(old, patch, kind, key)
         metadata.checked(new, resource, Invalid)
         metadata.check_address(new, resource, key)
         metadata.check_revision(old, new, unconditional=True, resource=resource)
+        self._admission.read(kind, new, author, Invalid)
         writer = managed.Writer(author.manager, to_rfc3339(self._now()), subresource)
         return self._replace(kind, old, new, writer, dry_run=author.dry_run)
 
@@ -147,16 +143,17 @@ class Writes:
         new["metadata"]["resourceVersion"] = old["metadata"]["resourceVersion"]
         if dry_run:
             return rehearsed(new)
-        if is_released(old, new):
+        if _is_released(resource, old, new):
             return stamped(new, self._store.remove(resource.name, key).revision)
         if metadata.says_the_same(old, new):
             return self.existing(resource, key)
-        return self._store.put(resource.name, new)
+        return self._store.put(resource.name, _as_stored(self._kinds.of(resource), new))
 
     def _missing(self, resource: Resource[Any], key: ObjectKey) -> NotFound:
         return NotFound(f'{resource} "{key.name}" not found')
 
     def _create(self, kind: Kind, document: Json, author: Author) -> Stored:
+        self._admission.read(kind, document, author)
         self._settle_name(kind.resource, document["metadata"])
         self._stamp_new(kind, document)
         writer = managed.Writer(author.manager, to_rfc3339(self._now()))
@@ -165,11 +162,14 @@ class Writes:
 
     def _keep_new(self, kind: Kind, document: Json, *, dry_run: bool) -> Stored:
         meta = document["metadata"]
-        validity.check_new(meta, kind)
+        self._admission.admit_new(kind, document)
+        validity.check_new(meta, kind, self._admission.problems(kind, document, None, ""))
         key = ObjectKey(meta.get("namespace", ""), meta["name"])
         if self._store.get(kind.resource.name, key) is not None:
             raise AlreadyExists(f'{kind.resource} "{key.name}" already exists')
-        return rehearsed(document) if dry_run else self._store.put(kind.resource.name, document)
+        if dry_run:
+            return rehearsed(document)
+        return self._store.put(kind.resource.name, _as_stored(kind, document))
 
     def _settle_name(self, resource: Resource[Any], meta: Json) -> None:
         if meta.get("name"):
@@ -203,7 +203,9 @@ class Writes:
     ) -> Stored:
         _keep_to_endpoint(kind, old, new, writer.subresource)
         metadata.carry_over(old, new, kind)
-        validity.check_changed(old, new, kind)
+        self._admission.admit_changed(kind, old, new)
+        found = self._admission.problems(kind, new, old, writer.subresource)
+        validity.check_changed(old, new, kind, found)
         if kind.counts_generation and not metadata.asks_for_the_same(old, new, kind):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
         if not writer.applies:
@@ -222,13 +224,15 @@ class Writes:
         metadata.check_address(body, resource, key)
         if "managedFields" in meta:
             raise BadRequest("metadata.managedFields must be nil in an applied object")
+        self._admission.read_applied(kind, body)
         writer = managed.Writer(patch.manager, to_rfc3339(self._now()), subresource, applies=True)
         if stored is None:
             return self._apply_new(kind, key, body, writer, dry_run=dry_run)
-        old = stored.document()
+        old = _loaded(kind, stored)
         metadata.check_revision(old, body, unconditional=True, resource=resource)
         new = managed.applied(old, body, writer, kind, force=patch.force)
         new["metadata"]["uid"] = meta.get("uid", stored.uid)
+        self._admission.fill(kind, new)
         return self._replace(kind, old, new, writer, dry_run=dry_run)
 
     def _apply_new(
@@ -242,35 +246,74 @@ class Writes:
                 f" the provided object specified uid {uid}, and no existing object was found"
             )
         applied = managed.fresh(body)
+        self._admission.fill(kind, body)
         self._stamp_new(kind, body)
         managed.own(body, applied, writer, kind)
         return self._keep_new(kind, body, dry_run=dry_run)
 
 
-def is_released(old: Json, new: Json) -> bool:
+def held(resource: Resource[Any], document: Json) -> bool:
+    """Tell whether something has to happen before an object may go."""
+    if resource.name == NAMESPACES.name and (document.get("spec") or {}).get("finalizers"):
+        return True
+    return bool(document["metadata"].get("finalizers"))
+
+
+def _is_released(resource: Resource[Any], old: Json, new: Json) -> bool:
     """Tell whether an object that was on its way out is held by nothing any more."""
     was = old["metadata"]
-    return (
-        "deletionTimestamp" in was
-        and not new["metadata"].get("finalizers")
-        and not was.get("deletionGracePeriodSeconds")
-    )
+    is_leaving = "deletionTimestamp" in was and not was.get("deletionGracePeriodSeconds")
+    return is_leaving and not held(resource, new)
+
+
+def _loaded(kind: Kind, stored: Stored) -> Json:
+    """Return an object in the version that was asked for."""
+    document = stored.document()
+    if kind.stored_as:
+        document["apiVersion"] = kind.resource.api_version
+    return document
+
+
+def _as_stored(kind: Kind, document: Json) -> Json:
+    if kind.stored_as:
+        document["apiVersion"] = kind.stored_as
+    return document
 
 
 def _keep_to_endpoint(kind: Kind, old: Json, new: Json, subresource: str) -> None:
     """Let each endpoint change only its own part of the object."""
-    if subresource not in {"", "status"} or (subresource and not kind.resource.has_status):
+    if subresource and not _has_endpoint(kind, subresource):
         raise NotFound(
             f"the server could not find the requested resource: {kind.resource}/{subresource}"
         )
-    if subresource:
+    if subresource == "status":
         status, meta = new.get("status"), new["metadata"]
         new.clear()
         new.update(managed.fresh(old))
         _set_or_drop(new, "status", status)
         _keep_metadata(new, meta, kind)
-    elif kind.resource.has_status:
+        return
+    if kind.resource.has_status:
         _set_or_drop(new, "status", old.get("status"))
+    if kind.resource.name == NAMESPACES.name and old.get("spec"):
+        _keep_namespace(old, new, subresource)
+
+
+def _has_endpoint(kind: Kind, subresource: str) -> bool:
+    if subresource == "status":
+        return kind.resource.has_status
+    if subresource == "scale":
+        return kind.scale is not None
+    return subresource == "finalize" and kind.resource.name == NAMESPACES.name
+
+
+def _keep_namespace(old: Json, new: Json, subresource: str) -> None:
+    """Let nobody but the one who empties a namespace say that it may go."""
+    if subresource == "finalize":
+        left = (new.get("spec") or {}).get("finalizers")
+        new["spec"] = {"finalizers": left} if left else {}
+    else:
+        new["spec"] = managed.fresh(old["spec"])
 
 
 def _keep_metadata(new: Json, sent: Json, kind: Kind) -> None:
@@ -289,17 +332,28 @@ def _set_or_drop(document: Json, name: str, value: object) -> None:
 
 
 def _patched(
-    old: Json, patch: MergePatch | JsonPatch, resource: Resource[Any], key: ObjectKey
+    old: Json, patch: MergePatch | JsonPatch | StrategicPatch, kind: Kind, key: ObjectKey
 ) -> Json:
     try:
         if isinstance(patch, MergePatch):
             new = merge_patch(old, patch.body)
+        elif isinstance(patch, StrategicPatch):
+            new = _strategically_patched(old, patch, kind)
         else:
             new = json_patch(old, patch.operations)
     except PatchError as error:
         raise Invalid(
-            f'the server rejected the patch of {resource} "{key.name}": {error}'
+            f'the server rejected the patch of {kind.resource} "{key.name}": {error}'
         ) from error
     if not isinstance(new, dict):
         raise Invalid("a patched object must still be an object")
     return managed.fresh(new)
+
+
+def _strategically_patched(old: Json, patch: StrategicPatch, kind: Kind) -> Json:
+    if not kind.built_in:
+        raise WrongType(
+            "a custom kind takes no strategic merge patch: send application/merge-patch+json,"
+            " application/json-patch+json or application/apply-patch+yaml"
+        )
+    return strategic_patch(old, patch.body, kind.structure())

@@ -1,1 +1,1 @@
-"""The embedded Kubernetes over HTTP."""
+"""The embedded Kubernetes over HTTP: for kubectl, and for everybody else who speaks its API."""

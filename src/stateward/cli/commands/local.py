@@ -1,0 +1,137 @@
+"""`stateward local`: a Kubernetes small enough to run in this process."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from contextlib import aclosing
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from stateward.app import homes
+from stateward.app import local as app
+from stateward.cli import signals
+from stateward.cli.render.local import differences_text, report_lines, welcome
+from stateward.core.ports import Ports
+from stateward.kube.client import LogOptions
+from stateward.kube.meta import ObjectKey
+from stateward.local.cluster import Plan, running
+
+_FOLDER = click.Path(path_type=Path, file_okay=False)
+_data = click.option(
+    "--data", type=_FOLDER, metavar="DIR", help="The folder of the cluster, when it has one."
+)
+
+
+@click.group()
+def local() -> None:
+    """Run and look at a Kubernetes that needs no containers, no root and no cluster.
+
+    It is for trying things and for tests, never for data that you would miss.
+    """
+
+
+@local.command(short_help="Start a cluster and run it until Ctrl-C.")
+@click.option(
+    "--data",
+    type=_FOLDER,
+    metavar="DIR",
+    help="Keep everything in this folder.  [default: nowhere]",
+)
+@click.option("--nodes", type=click.IntRange(1, 100), default=3, show_default=True, metavar="N")
+@click.option("--zones", type=click.IntRange(1, 100), default=3, show_default=True, metavar="N")
+@click.option(
+    "--port",
+    type=click.IntRange(0, 65535),
+    default=0,
+    metavar="PORT",
+    help="Where the API server listens.  [default: a free one]",
+)
+def up(data: Path | None, nodes: int, zones: int, port: int) -> None:
+    """Start an API server, controllers and nodes; end with Ctrl-C, and so does all it started.
+
+    With --data objects and volumes are there again next time.
+    """
+    asyncio.run(_up(data, nodes, zones, port))
+
+
+@local.command(short_help="Say which clusters run and how they are.")
+@_data
+def status(data: Path | None) -> None:
+    """Show every local cluster that runs: where it is, its nodes and its pods."""
+    roots = [homes.the_one(data)] if data else homes.running() or [homes.the_one(None)]
+    for root in roots:
+        for line in report_lines(asyncio.run(app.report(root, Ports.of_this_machine()))):
+            click.echo(line)
+
+
+@local.command(short_help="Show the log of a pod.")
+@click.argument("pod")
+@_data
+@click.option("-n", "--namespace", default="default", show_default=True, metavar="NAME")
+@click.option("-c", "--container", default="", metavar="NAME")
+@click.option("-f", "--follow", is_flag=True, help="Go on until the container ends.")
+@click.option("-p", "--previous", is_flag=True, help="Of the run before the last restart.")
+@click.option("--tail", type=click.IntRange(0), metavar="LINES", help="Only the last lines.")
+def logs(
+    pod: str,
+    data: Path | None,
+    namespace: str,
+    container: str,
+    *,
+    follow: bool,
+    previous: bool,
+    tail: int | None,
+) -> None:
+    """Show what a container of POD has written."""
+    options = LogOptions(container=container, follow=follow, previous=previous, tail_lines=tail)
+    root = homes.the_one(data)
+    asyncio.run(_print_log(root, ObjectKey(namespace, pod), options))
+
+
+@local.command(short_help="Remove what a cluster kept in a folder.")
+@click.option("--data", type=_FOLDER, required=True, metavar="DIR", help="The folder.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def reset(data: Path, *, yes: bool) -> None:
+    """Remove the objects, volumes and logs that a cluster kept, and nothing else in the folder."""
+    if not yes:
+        click.confirm(f"Remove all objects and volumes of the cluster in {data}?", abort=True)
+    removed = homes.reset(data)
+    click.echo(f"local: removed {', '.join(removed)} from {data}")
+
+
+@local.command(short_help="Say what it does not do.")
+def differences() -> None:
+    """List, honestly, how this differs from a real Kubernetes."""
+    click.echo(differences_text())
+
+
+async def _up(data: Path | None, nodes: int, zones: int, port: int) -> None:
+    console = Console(highlight=False)
+    ports = Ports.of_this_machine()
+    stop = signals.stop_event()
+    began = ports.clock.monotonic()
+
+    def tick(text: str) -> None:
+        took = ports.clock.monotonic() - began
+        console.print(f"[green]✔[/green] {text} [dim]({took:.1f} s)[/dim]")
+
+    for left in homes.abandoned():
+        count = await app.clear_away(left, ports)
+        console.print(f"local: cleared away a killed cluster and {count} of its processes")
+    with homes.a_home(data) as root:
+        plan = Plan(root, durable=data is not None, nodes=nodes, zones=zones, port=port)
+        async with running(plan, ports, tick=tick, say=console.print) as cluster:
+            console.print(welcome(cluster, kept=data), soft_wrap=True)
+            await cluster.until(stop)
+            console.print("local: ending the pods and everything else")
+    console.print("local: nothing is left running")
+
+
+async def _print_log(root: Path, key: ObjectKey, options: LogOptions) -> None:
+    async with aclosing(app.log(root, Ports.of_this_machine(), key, options)) as pieces:
+        async for piece in pieces:
+            sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()

@@ -1,0 +1,192 @@
+"""What containers say: kept in files with the time of every line, and read back piece by piece."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing, suppress
+from pathlib import Path
+from typing import BinaryIO, Protocol, TypeVar
+
+from stateward.core.moments import to_rfc3339_micro
+from stateward.kube.client import LogOptions
+
+R = TypeVar("R")
+
+#: Bytes of one file; a full one is kept beside the next, and the one before is dropped.
+LARGEST = 10 * 1024 * 1024
+#: Bytes of a line that is not ended yet.
+_LONGEST = 16_384
+_PIECE = 65_536
+_STAMP = len(b"2006-01-02T15:04:05.000000Z ")
+
+
+class Aside(Protocol):
+    """Does slow work without holding up the event loop."""
+
+    def __call__(self, work: Callable[[], R], /) -> Awaitable[R]:
+        """Return what the work returns."""
+
+
+class LogFile:
+    """The log of one run of a container."""
+
+    def __init__(self, path: Path, now: Callable[[], float], *, largest: int = LARGEST) -> None:
+        self.path = path
+        #: True before it is opened (an earlier agent may have written it) and after it is closed.
+        self.closed = True
+        #: How often the file was begun anew.
+        self.turns = 0
+        self._now = now
+        self._largest = largest
+        self._partial = b""
+        self._news = asyncio.Event()
+        self._file: BinaryIO | None = None
+        self._size = 0
+
+    def open(self) -> None:
+        """Begin an empty file."""
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self._file = self.path.open("wb", buffering=0)
+        self.closed = False
+
+    def remove(self) -> None:
+        """Remove what is on disk."""
+        self.older.unlink(missing_ok=True)
+        self.path.unlink(missing_ok=True)
+
+    @property
+    def older(self) -> Path:
+        """Where the full file before this one is, if there was one."""
+        return self.path.with_name(f"{self.path.name}.1")
+
+    def write(self, data: bytes) -> None:
+        """Take in what was said; a line is kept once it is whole, or too long to wait for."""
+        *lines, self._partial = (self._partial + data).split(b"\n")
+        while len(self._partial) > _LONGEST:
+            lines.append(self._partial[:_LONGEST])
+            self._partial = self._partial[_LONGEST:]
+        self._keep(lines)
+
+    def close(self) -> None:
+        """Keep what is left and tell those who follow that nothing more comes."""
+        if self._file is None:
+            return
+        self._keep([self._partial] if self._partial else [])
+        self.closed = True
+        self._file.close()
+        self._file = None
+        self._news.set()
+
+    def news(self) -> asyncio.Event:
+        """Return what is set when something more was said, or nothing will be."""
+        return self._news
+
+    def _keep(self, lines: list[bytes]) -> None:
+        if not lines or self._file is None:
+            return
+        stamp = to_rfc3339_micro(self._now()).encode() + b" "
+        text = b"".join(stamp + line + b"\n" for line in lines)
+        with suppress(OSError):  # a full disk costs us lines, and no program its life
+            if self._size and self._size + len(text) > self._largest:
+                self._file = self._turned(self._file)
+            self._file.write(text)
+        self._size += len(text)
+        self._tell()
+
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    def _turned(self, full: BinaryIO) -> BinaryIO:
+        full.close()
+        os.replace(self.path, self.older)  # noqa: PTH105 - the words of the manual: atomic
+        self._size = 0
+        self.turns += 1
+        return self.path.open("wb", buffering=0)
+
+
+async def read(
+    log: LogFile, options: LogOptions, now: float, aside: Aside
+) -> AsyncGenerator[bytes, None]:
+    """Yield what a container said, as the options want it."""
+    since = now - options.since_seconds if options.since_seconds is not None else 0.0
+    shape = _Shape(to_rfc3339_micro(since).encode(), keeps_time=options.timestamps)
+    async with aclosing(_pieces(log, options, aside)) as pieces:
+        async for piece in pieces:
+            if text := shape.shaped(piece):
+                yield text
+
+
+async def _pieces(log: LogFile, options: LogOptions, aside: Aside) -> AsyncGenerator[bytes, None]:
+    """Yield what is in the files, and what comes when it is to be followed."""
+    turns = log.turns
+    files: list[BinaryIO] = [it.open("rb") for it in (log.older, log.path) if it.exists()]
+    try:
+        if options.tail_lines is not None:
+            await aside(lambda: _go_to_tail(files, options.tail_lines or 0))
+        while files:
+            # Looked at before reading: what is said while we read is news, not the end.
+            news, is_over = log.news(), log.closed or not options.follow
+            is_full = len(files) > 1 or turns != log.turns
+            while piece := await aside(lambda: files[0].read(_PIECE)):
+                yield piece
+            if is_full and len(files) == 1:
+                turns = log.turns
+                files.append(log.path.open("rb"))
+            if is_full or is_over:
+                files.pop(0).close()
+            else:
+                await news.wait()
+    finally:
+        for file in files:
+            file.close()
+
+
+class _Shape:
+    """Takes whole lines out of pieces, drops old ones, and their times unless wanted."""
+
+    def __init__(self, since: bytes, *, keeps_time: bool) -> None:
+        self._since = since
+        self._keeps_time = keeps_time
+        self._rest = b""
+
+    def shaped(self, piece: bytes) -> bytes:
+        *lines, self._rest = (self._rest + piece).split(b"\n")
+        start = 0 if self._keeps_time else _STAMP
+        return b"".join(line[start:] + b"\n" for line in lines if line >= self._since)
+
+
+def _go_to_tail(files: list[BinaryIO], lines: int) -> None:
+    """Move the files to where the last lines begin."""
+    for file in reversed(files):
+        place, found = _tail_start(file, lines)
+        file.seek(place)
+        lines -= found
+
+
+def _tail_start(file: BinaryIO, lines: int) -> tuple[int, int]:
+    """Return where the last lines begin, and how many there are."""
+    place = file.seek(0, os.SEEK_END)
+    if lines <= 0:
+        return place, 0
+    found = 0
+    while place > 0:
+        step = min(_PIECE, place)
+        place -= step
+        file.seek(place)
+        piece = file.read(step)
+        here = piece.count(b"\n")
+        if found + here > lines:
+            return place + _after_line(piece, here - (lines - found)), lines
+        found += here
+    return 0, found
+
+
+def _after_line(piece: bytes, number: int) -> int:
+    """Return where a piece goes on after so many ends of lines."""
+    at = 0
+    for _ in range(number):
+        at = piece.index(b"\n", at) + 1
+    return at

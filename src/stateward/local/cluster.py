@@ -1,0 +1,167 @@
+"""A whole cluster in one process: the API server, the controllers, the nodes and their pods.
+
+Controllers and nodes use the client port in memory; everybody else, kubectl and operators, comes
+over HTTP with the kubeconfig that is written here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from stateward.core.errors import HouseError
+from stateward.core.ports import Ports
+from stateward.kube.resources import Resource
+from stateward.local.agent.agent import Agent, Means
+from stateward.local.agent.images import Images, built_in
+from stateward.local.agent.life.backoff import Backoff
+from stateward.local.agent.nodes import NodeSpec
+from stateward.local.api import Api
+from stateward.local.client import MemoryClient
+from stateward.local.collector import Collector
+from stateward.local.controllers.cluster import staff, volumes
+from stateward.local.controllers.desk import Desk
+from stateward.local.controllers.workloads import all as workloads
+from stateward.local.disk.folder import Folder, Layout
+from stateward.local.disk.journal import Journal
+from stateward.local.schema.served import served_api
+from stateward.local.server.app import ApiServer
+from stateward.local.server.identity import Identity, identity, kubeconfig_text, write_secret
+from stateward.local.store import Store
+from stateward.runtime.telling.metrics import Metrics
+
+#: Hears how far things are, or what went wrong.
+Tell: TypeAlias = Callable[[str], None]
+
+#: Seconds: a container that fails is started again sooner than on a real node, and never as late.
+_BACKOFF = Backoff(first=1.0, limit=60.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a cluster is asked to be."""
+
+    root: Path
+    #: Whether objects outlive it.
+    durable: bool = False
+    nodes: int = 3
+    zones: int = 3
+    port: int = 0
+    images: Images = field(default_factory=built_in)
+    terms: staff.Terms = field(default_factory=lambda: staff.Terms(evict_after=30.0))
+
+    def node_specs(self) -> list[NodeSpec]:
+        """Return the nodes, dealt out to the zones in turn."""
+        return [
+            NodeSpec(f"node-{number + 1}", zone=f"zone-{number % self.zones + 1}")
+            for number in range(self.nodes)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster that runs."""
+
+    url: str
+    kubeconfig: Path
+    api: Api
+    agent: Agent
+    _tasks: tuple[asyncio.Task[None], ...]
+
+    async def until(self, stop: asyncio.Event) -> None:
+        """Wait until asked to stop; raise what ended a part of the cluster before."""
+        asked = asyncio.create_task(stop.wait())
+        try:
+            done, _ = await asyncio.wait((asked, *self._tasks), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            asked.cancel()
+        for task in done - {asked}:
+            task.result()
+            raise HouseError(f"{task.get_name()} ended, and must not")
+
+
+@asynccontextmanager
+async def running(
+    plan: Plan, ports: Ports, *, tick: Tell, say: Tell
+) -> AsyncGenerator[Cluster, None]:
+    """Run a cluster for the length of a block; then everything that it started is ended."""
+    async with AsyncExitStack() as stack:
+        layout = stack.enter_context(Folder(plan.root)).layout
+        store, sync = _store(plan, ports, stack, say)
+        api = served_api(ports.stream("api"), store)
+        metrics = Metrics(ports.clock)
+        agent = _agent(plan, api, layout, ports, metrics)
+        who = identity(ports.clock.now(), layout.identity)
+        server = ApiServer(api, ports.stream("server"), token=who.token, logs=agent.log)
+        url = await stack.enter_async_context(server.listening(port=plan.port, tls=who.tls))
+        _write_kubeconfig(layout, url, who)
+        tick(f"API server at {url}")
+        work = {
+            "the garbage collector": Collector(api, _served(api)).run(ports.stream("garbage")),
+            "the controllers": _desk(plan, api, ports, metrics, who).run(),
+            "the journal": sync,
+        }
+        await volumes.ensure_defaults(MemoryClient(api, field_manager="stateward-local"))
+        tasks = [asyncio.create_task(it, name=name) for name, it in work.items() if it]
+        stack.push_async_callback(_cancel, tasks)
+        tick("controllers")
+        stop = asyncio.Event()
+        nodes = asyncio.create_task(agent.run(stop), name="the nodes")
+        stack.push_async_callback(_stop, stop, nodes)
+        tick(f"{plan.nodes} nodes in {min(plan.zones, plan.nodes)} zones")
+        yield Cluster(url, layout.kubeconfig, api, agent, (*tasks, nodes))
+
+
+def _store(
+    plan: Plan, ports: Ports, stack: AsyncExitStack, say: Tell
+) -> tuple[Store, Coroutine[Any, Any, None] | None]:
+    """Return where objects are kept, and what keeps that place tidy."""
+    if not plan.durable:
+        return Store(), None
+    journal = stack.enter_context(Journal(plan.root, say=say))
+    return journal.store, journal.sync_regularly(ports.clock)
+
+
+def _agent(plan: Plan, api: Api, layout: Layout, ports: Ports, metrics: Metrics) -> Agent:
+    return Agent(
+        MemoryClient(api, field_manager="kubelet"),
+        ports.stream("nodes"),
+        nodes=plan.node_specs(),
+        root=layout.nodes,
+        images=plan.images,
+        means=Means(backoff=_BACKOFF, metrics=metrics),
+    )
+
+
+def _desk(plan: Plan, api: Api, ports: Ports, metrics: Metrics, who: Identity) -> Desk:
+    client = MemoryClient(api, field_manager="kube-controller-manager")
+    desk = Desk(client, ports.stream("controllers"), metrics)
+    workloads.employ(desk)
+    staff.employ(desk, _served(api), replace(plan.terms, ca=who.authority.decode()))
+    return desk
+
+
+def _served(api: Api) -> Callable[[], list[Resource[Any]]]:
+    """Return who can say what is served at any moment: custom kinds come and go."""
+    return lambda: [kind.resource for kind in api.kinds if kind.storage]
+
+
+def _write_kubeconfig(layout: Layout, url: str, who: Identity) -> None:
+    text = kubeconfig_text(url, who.token, who.authority)
+    write_secret(layout.kubeconfig, text.encode())
+
+
+async def _stop(stop: asyncio.Event, nodes: asyncio.Task[None]) -> None:
+    """Let the nodes end their pods; what they say about it changes nothing any more."""
+    stop.set()
+    await asyncio.gather(nodes, return_exceptions=True)
+
+
+async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)

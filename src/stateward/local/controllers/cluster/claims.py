@@ -1,0 +1,158 @@
+"""Volume claims and volumes: who fits whom, and what is due about either. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from stateward.core.quantity import ZERO, Quantity
+from stateward.kube.codec import Json
+from stateward.kube.meta import ObjectKey
+from stateward.kube.selector import LabelSelector
+from stateward.local.controllers.documents import Document, StorageClass
+
+#: The one who makes volumes here: folders on this machine.
+LOCAL: Final = "stateward.dev/local"
+#: Where the scheduler says for which node a volume is to be made.
+SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
+#: Marks a claim whose volume has been found: a volume that is missing afterwards is lost.
+BOUND: Final = "pv.kubernetes.io/bind-completed"
+PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
+IS_DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
+#: Classes whose volumes are made when the first pod that uses them is placed.
+LATE: Final = "WaitForFirstConsumer"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What somebody wants of a volume."""
+
+    key: ObjectKey
+    uid: str
+    storage: Quantity
+    #: None: whatever the default is; empty: no class at all.
+    class_name: str | None
+    modes: tuple[str, ...]
+    volume_mode: str
+    selector: LabelSelector
+    volume: str
+    selected_node: str
+    was_bound: bool
+    phase: str
+
+
+@dataclass(frozen=True, slots=True)
+class Volume:
+    """What there is."""
+
+    name: str
+    storage: Quantity
+    class_name: str
+    modes: tuple[str, ...]
+    volume_mode: str
+    labels: Mapping[str, str]
+    claim: Json | None
+    policy: str
+    #: Terms of a node selector, one of which a node must meet; none: it is everywhere.
+    node_terms: tuple[Json, ...]
+    deleting: bool
+    phase: str
+
+
+def claim_of(document: Document) -> Claim:
+    """Read a claim."""
+    spec, meta = document.spec, document.metadata
+    requests = (spec.get("resources") or {}).get("requests") or {}
+    return Claim(
+        key=meta.key,
+        uid=meta.uid,
+        storage=amount(requests.get("storage")),
+        class_name=spec.get("storageClassName"),
+        modes=tuple(spec.get("accessModes") or ()),
+        volume_mode=spec.get("volumeMode") or "Filesystem",
+        selector=LabelSelector.from_document(spec.get("selector") or {}),
+        volume=spec.get("volumeName") or "",
+        selected_node=meta.annotations.get(SELECTED_NODE, ""),
+        was_bound=BOUND in meta.annotations,
+        phase=document.status.get("phase") or "Pending",
+    )
+
+
+def volume_of(document: Document) -> Volume:
+    """Read a volume."""
+    spec = document.spec
+    required = (spec.get("nodeAffinity") or {}).get("required") or {}
+    return Volume(
+        name=document.metadata.name,
+        storage=amount((spec.get("capacity") or {}).get("storage")),
+        class_name=spec.get("storageClassName") or "",
+        modes=tuple(spec.get("accessModes") or ()),
+        volume_mode=spec.get("volumeMode") or "Filesystem",
+        labels=document.metadata.labels,
+        claim=spec.get("claimRef"),
+        policy=spec.get("persistentVolumeReclaimPolicy") or "Retain",
+        node_terms=tuple(required.get("nodeSelectorTerms") or ()),
+        deleting=document.metadata.deleting,
+        phase=document.status.get("phase") or "Pending",
+    )
+
+
+def amount(text: str | int | None) -> Quantity:
+    """Return a size; one that is missing or cannot be read is nothing."""
+    try:
+        return Quantity.parse(str(text))
+    except ValueError:
+        return ZERO
+
+
+def claims_of(pod: str, spec: Json) -> Iterator[str]:
+    """Yield the names of the volume claims that a pod uses."""
+    for volume in spec.get("volumes") or ():
+        if claim := volume.get("persistentVolumeClaim"):
+            yield claim["claimName"]
+        elif volume.get("ephemeral"):
+            yield f"{pod}-{volume['name']}"
+
+
+def class_for(claim: Claim, classes: Iterable[StorageClass]) -> tuple[str, StorageClass | None]:
+    """Return the name of a claim's class, and the class if it is there.
+
+    A claim that names none gets the default; of two defaults, the younger one, as in Kubernetes.
+    """
+    if claim.class_name is not None:
+        found = (it for it in classes if it.metadata.name == claim.class_name)
+        return claim.class_name, next(found, None)
+    defaults = [it for it in classes if it.metadata.annotations.get(IS_DEFAULT) == "true"]
+    if not defaults:
+        return "", None
+    best = max(defaults, key=lambda it: (it.metadata.creation_timestamp, it.metadata.name))
+    return best.metadata.name, best
+
+
+def belongs(volume: Volume, claim: Claim) -> bool:
+    """Tell whether a volume is bound to a claim, or kept for it."""
+    to = volume.claim
+    if to is None:
+        return False
+    same = (to.get("namespace"), to.get("name")) == tuple(claim.key)
+    return same and to.get("uid") in {None, "", claim.uid}
+
+
+def fits(volume: Volume, claim: Claim, class_name: str) -> bool:
+    """Tell whether a free volume would do for a claim."""
+    return (
+        not volume.deleting
+        and (belongs(volume, claim) or volume.claim is None)
+        and volume.class_name == class_name
+        and volume.volume_mode == claim.volume_mode
+        and set(claim.modes) <= set(volume.modes)
+        and volume.storage >= claim.storage
+        and claim.selector.matches(volume.labels)
+    )
+
+
+def candidates(claim: Claim, class_name: str, volumes: Iterable[Volume]) -> list[Volume]:
+    """Return the volumes that would do, the best first: kept for it, then the smallest."""
+    good = [it for it in volumes if fits(it, claim, class_name)]
+    return sorted(good, key=lambda it: (not belongs(it, claim), it.storage, it.name))

@@ -1,0 +1,147 @@
+"""Namespaces: what is in a new one from the start, and how a leaving one is emptied."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import structlog
+
+from stateward.core.errors import PeerError
+from stateward.core.outcome import DONE, Outcome, Retry
+from stateward.kube.client import MergePatch, Selection
+from stateward.kube.codec import Json
+from stateward.kube.errors import AlreadyExists, MethodNotAllowed, NotFound
+from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import CONFIG_MAPS, NAMESPACES, Resource
+from stateward.local.catalog import SERVICE_ACCOUNTS
+from stateward.local.controllers.desk import Desk
+from stateward.local.controllers.documents import Document, loosely, with_condition
+from stateward.runtime.triggers import itself
+
+#: Says what is served now.
+Resources = Callable[[], Iterable[Resource[Any]]]
+
+#: What holds a namespace until it is empty.
+HOLD: Final = "kubernetes"
+ROOT_CA: Final = "kube-root-ca.crt"
+#: Seconds between two looks at a namespace that is not empty yet: most of it sends no events here.
+_AGAIN = 0.5
+
+_NAMESPACES = loosely(NAMESPACES)
+_ACCOUNTS = loosely(SERVICE_ACCOUNTS)
+
+
+class Namespaces:
+    """Furnishes namespaces and empties them."""
+
+    def __init__(self, desk: Desk, resources: Resources, ca: str) -> None:
+        self._desk = desk
+        self._resources = resources
+        self._ca = ca
+        self._log = structlog.get_logger("namespaces")
+
+    async def reconcile(self, key: ObjectKey) -> Outcome:
+        """Bring one namespace closer to what it should hold: its furniture, or nothing."""
+        namespace = self._desk.cache(NAMESPACES).get(key)
+        if namespace is None:
+            return DONE
+        if not namespace.metadata.deleting:
+            await self._furnish(key.name)
+            return DONE
+        held = namespace.spec.get("finalizers") or []
+        if HOLD not in held:
+            return DONE
+        left = await self._empty(key.name)
+        namespace = await self._tell(namespace, left)
+        if left:
+            return Retry(_AGAIN, "NotEmpty", f"{sum(left.values())} objects are left")
+        await self._finalize(namespace, [it for it in held if it != HOLD])
+        return DONE
+
+    async def _furnish(self, name: str) -> None:
+        there = ObjectKey(name, "default") in self._desk.cache(SERVICE_ACCOUNTS)
+        if not there:
+            await self._create(_ACCOUNTS, {"metadata": {"namespace": name, "name": "default"}})
+        if self._ca:
+            meta = {"namespace": name, "name": ROOT_CA}
+            body = {"metadata": meta, "data": {"ca.crt": self._ca}}
+            try:
+                await self._desk.client.get(CONFIG_MAPS, ObjectKey(name, ROOT_CA))
+            except NotFound:
+                await self._create(CONFIG_MAPS, body)
+
+    async def _create(self, resource: Resource[Any], body: Json) -> None:
+        try:
+            await self._desk.client.create(resource, body)
+        except AlreadyExists:
+            return
+
+    async def _empty(self, name: str) -> dict[str, int]:
+        """Ask for the end of all that is in a namespace; return how much there was, by resource."""
+        left: dict[str, int] = {}
+        for resource in self._resources():
+            if resource.namespaced and (found := await self._clear(loosely(resource), name)):
+                left[resource.name] = found
+        return left
+
+    async def _clear(self, resource: Resource[Document], namespace: str) -> int:
+        try:
+            found = await self._desk.client.list(resource, Selection(namespace=namespace))
+        except (NotFound, MethodNotAllowed):
+            return 0  # a kind that is served no more, or one that cannot be listed
+        everything = [it.metadata for it in found.items]
+        everything += [it.metadata for it in found.malformed]
+        for meta in everything:
+            if meta.deleting:
+                continue
+            try:
+                await self._desk.client.delete(resource, meta.key, uid=meta.uid)
+            except PeerError as error:
+                # Gone by itself, or held by somebody: the others go, and the next look tells.
+                self._log.info("could not delete", object=str(meta.key), error=str(error))
+        return len(everything)
+
+    async def _tell(self, namespace: Document, left: dict[str, int]) -> Document:
+        """Say how far the emptying has come; return the namespace as it is then."""
+        old = namespace.status
+        now = self._desk.ports.clock.now()
+        shown = ", ".join(f"{name} has {count} resource instances" for name, count in left.items())
+        text = (
+            f"Some resources are remaining: {shown}" if left else "All content successfully removed"
+        )
+        said = {
+            "type": "NamespaceContentRemaining",
+            "status": "True" if left else "False",
+            "reason": "SomeResourcesRemain" if left else "ContentRemoved",
+            "message": text,
+        }
+        conditions = with_condition(old.get("conditions") or [], said, now)
+        status = {"phase": "Terminating", "conditions": conditions}
+        if {name: old.get(name) for name in status} == status:
+            return namespace
+        patch = MergePatch({"status": status})
+        key = namespace.metadata.key
+        return await self._desk.client.patch(_NAMESPACES, key, patch, subresource="status")
+
+    async def _finalize(self, namespace: Document, finalizers: list[str]) -> None:
+        meta = namespace.metadata
+        body = {
+            "metadata": {"name": meta.name, "resourceVersion": meta.resource_version},
+            "spec": {"finalizers": finalizers},
+        }
+        await self._desk.client.update(_NAMESPACES, body, subresource="finalize")
+
+
+def employ(desk: Desk, resources: Resources, *, ca: str = "") -> None:
+    """Have new namespaces furnished and leaving ones emptied."""
+    namespaces = Namespaces(desk, resources, ca)
+    desk.add(
+        "namespaces",
+        namespaces,
+        ((NAMESPACES, itself), (SERVICE_ACCOUNTS, _its_namespace)),
+    )
+
+
+def _its_namespace(account: Any) -> Iterable[ObjectKey]:
+    yield ObjectKey("", account.metadata.namespace)

@@ -1,0 +1,1 @@
+"""Work that ends: Jobs, and CronJobs that start them."""

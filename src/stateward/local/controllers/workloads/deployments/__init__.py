@@ -1,0 +1,1 @@
+"""Pods that are all alike, and how they are replaced: Deployments."""

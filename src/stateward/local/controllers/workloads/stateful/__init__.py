@@ -1,0 +1,1 @@
+"""Pods with names that last: StatefulSets."""

@@ -1,0 +1,252 @@
+"""The controller of StatefulSets: looks, asks the plan, and carries out its moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stateward.core.outcome import DONE, Outcome, Retry, Wait
+from stateward.kube.codec import Json
+from stateward.kube.errors import AlreadyExists, ApiError, Conflict
+from stateward.kube.meta import ObjectKey, ObjectMeta
+from stateward.kube.resources import PODS, STATEFUL_SETS, VOLUME_CLAIMS
+from stateward.local.catalog import CONTROLLER_REVISIONS
+from stateward.local.controllers.desk import Desk
+from stateward.local.controllers.documents import Document
+from stateward.local.controllers.workloads import custody
+from stateward.local.controllers.workloads.hands import Hands
+from stateward.local.controllers.workloads.pods import Seen, number, selector_of, template_of
+from stateward.local.controllers.workloads.stateful import identity, revisions
+from stateward.local.controllers.workloads.stateful.identity import Retention, ordinal_of
+from stateward.local.controllers.workloads.stateful.plan import (
+    Make,
+    Move,
+    Plan,
+    Remove,
+    Rules,
+    View,
+    plan,
+    revision_of,
+)
+from stateward.local.controllers.workloads.stateful.status import status
+from stateward.local.controllers.workloads.waking import owner_or_adopter
+from stateward.runtime import triggers
+
+#: Seconds after which a name that somebody else has taken is tried again.
+_TAKEN_AGAIN = 5.0
+_HISTORY = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """A set, its pods by ordinal and its revisions by name."""
+
+    owner: Document
+    pods: dict[int, Seen]
+    known: list[Document] = field(default_factory=list)
+
+    def template(self, revision: str) -> Json:
+        """Return the template of a revision, or the newest when that is lost."""
+        found = next((it for it in self.known if it.metadata.name == revision), None)
+        return revisions.template_in(found) if found else template_of(self.owner.spec)
+
+
+class StatefulSets:
+    """Brings StatefulSets closer to what they ask for."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._hands = Hands(desk, STATEFUL_SETS)
+
+    async def reconcile(self, key: ObjectKey) -> Outcome:
+        """Give one set a pass."""
+        owner = self._desk.cache(STATEFUL_SETS).get(key)
+        if owner is None or owner.metadata.deleting:
+            return DONE
+        belonging, history = self._belonging(owner), self._history(owner)
+        took_pods = await self._hands.take_care(PODS, owner, belonging)
+        if await self._hands.take_care(CONTROLLER_REVISIONS, owner, history) or took_pods:
+            return Wait("Adopting", "pods or revisions changed hands")
+        pods = {
+            ordinal: Seen.of(pod)
+            for pod in belonging.kept
+            if (ordinal := ordinal_of(owner.metadata.name, pod.metadata.name)) is not None
+        }
+        scene = _Scene(owner, pods, [it for it in history.kept if not it.metadata.deleting])
+        update = await self._settle_revision(scene)
+        if update is None:
+            return Wait("NewRevision", "a revision of the template was noted")
+        return await self._advance(scene, update)
+
+    def _belonging(self, owner: Document) -> custody.Custody:
+        cache, meta = self._desk.cache(PODS), owner.metadata
+        return custody.judge(
+            meta,
+            selector_of(owner.spec),
+            cache.find("owner", meta.uid),
+            cache.find("orphans", meta.namespace),
+            lambda pod: ordinal_of(meta.name, pod.metadata.name) is not None,
+        )
+
+    def _history(self, owner: Document) -> custody.Custody:
+        """Return whose the revisions are; ours stay ours, whatever their labels say."""
+        cache, meta = self._desk.cache(CONTROLLER_REVISIONS), owner.metadata
+        mine = cache.find("owner", meta.uid)
+        orphans = cache.find("orphans", meta.namespace)
+        adopted = custody.judge(meta, selector_of(owner.spec), (), orphans).adopted
+        return custody.Custody(
+            tuple(it for it in mine if custody.controls(meta, it.metadata)), adopted
+        )
+
+    async def _settle_revision(self, scene: _Scene) -> str | None:
+        """Return the name of the template's revision; None after it was written."""
+        owner = scene.owner
+        found = revisions.find(template_of(owner.spec), scene.known)
+        if found.revision is not None and found.revision.revision == found.number:
+            return found.revision.metadata.name
+        if found.revision is not None:
+            again = found.revision.metadata
+            await self._hands.change(CONTROLLER_REVISIONS, again, {"revision": found.number})
+            return None
+        collisions = number(owner.status, "collisionCount", 0)
+        try:
+            body = revisions.body(owner, found.number, collisions)
+            await self._hands.create(CONTROLLER_REVISIONS, body)
+        except AlreadyExists:
+            # Another template with this hash, or another owner's: the next one has another name.
+            await self._hands.report(owner, {"collisionCount": collisions + 1})
+        return None
+
+    async def _advance(self, scene: _Scene, update: str) -> Outcome:
+        owner = scene.owner
+        was = owner.status.get("currentRevision") or update
+        known = {it.metadata.name for it in scene.known}
+        now = self._desk.ports.clock.now()
+        current = was if was in known else update
+        view = View(Rules.of(owner.spec), current, update, scene.pods, now)
+        decided = plan(view)
+        taken = await self._carry_out(scene, decided)
+        collisions = number(owner.status, "collisionCount", 0)
+        await self._hands.report(owner, status(view, owner.metadata.generation, collisions))
+        await self._forget_old(scene, view)
+        if taken:
+            return Retry(_TAKEN_AGAIN, "NameTaken", taken)
+        if decided.wake:
+            return Retry(decided.wake, "MinReadySeconds", f"waits for {decided.waits_for}")
+        return Wait("Waiting", f"waits for {decided.waits_for}") if decided.waits_for else DONE
+
+    async def _carry_out(self, scene: _Scene, decided: Plan) -> str:
+        """Make all moves; return what stands in the way, if anything does."""
+        await self._keep_claims(scene)
+        obstacles = [await self._do(scene, move) for move in decided.moves]
+        return "; ".join(filter(None, obstacles))
+
+    async def _do(self, scene: _Scene, move: Move) -> str:
+        match move:
+            case Make(ordinal=ordinal, revision=revision):
+                return await self._make(scene, ordinal, revision)
+            case Remove(pod=pod, reason=reason):
+                await self._remove(scene.owner, pod, reason)
+                return ""
+
+    async def _make(self, scene: _Scene, ordinal: int, revision: str) -> str:
+        """Make a pod and its claims; return what stands in the way, if anything does."""
+        owner = scene.owner
+        body = identity.pod_body(owner, ordinal, revision, scene.template(revision))
+        name = body["metadata"]["name"]
+        if obstacle := await self._claim(owner, ordinal, name):
+            return obstacle
+        if ObjectKey(owner.metadata.namespace, name) in self._desk.cache(PODS):
+            return await self._taken(owner, name)
+        try:
+            await self._hands.create(PODS, body)
+        except AlreadyExists:
+            return await self._taken(owner, name)
+        except Conflict:
+            raise
+        except ApiError as error:
+            text = f"create Pod {name} in StatefulSet {owner.metadata.name} failed error: {error}"
+            await self._hands.tell(owner, "FailedCreate", text, warning=True)
+            raise
+        text = f"create Pod {name} in StatefulSet {owner.metadata.name} successful"
+        await self._hands.tell(owner, "SuccessfulCreate", text)
+        return ""
+
+    async def _taken(self, owner: Document, name: str) -> str:
+        text = (
+            f"create Pod {name} in StatefulSet {owner.metadata.name} failed error:"
+            f' pods "{name}" already exists and is not controlled by it'
+        )
+        await self._hands.tell(owner, "FailedCreate", text, warning=True)
+        return text
+
+    async def _claim(self, owner: Document, ordinal: int, pod: str) -> str:
+        """Make the claims of a pod that are not there; wait for those that are about to go."""
+        cache = self._desk.cache(VOLUME_CLAIMS)
+        for body in identity.claim_bodies(owner, ordinal, Retention.of(owner.spec)):
+            name = body["metadata"]["name"]
+            found = cache.get(ObjectKey(owner.metadata.namespace, name))
+            if found is not None and identity.is_doomed(found.metadata, pod):
+                return f"claim {name} must end before pod {pod} is made"
+            if found is not None:
+                continue
+            await self._hands.create(VOLUME_CLAIMS, body)
+            text = f"create Claim {name} Pod {pod} in StatefulSet {owner.metadata.name} success"
+            await self._hands.tell(owner, "SuccessfulCreate", text)
+        return ""
+
+    async def _remove(self, owner: Document, pod: Seen, reason: str) -> None:
+        name = owner.metadata.name
+        if reason != "SuccessfulDelete":
+            text = f"StatefulSet {name} is recreating {pod.phase.lower()} Pod {pod.name}"
+            await self._hands.tell(owner, reason, text, warning=True)
+        await self._hands.delete(PODS, pod.metadata)
+        text = f"delete Pod {pod.name} in StatefulSet {name} successful"
+        await self._hands.tell(owner, "SuccessfulDelete", text)
+
+    async def _keep_claims(self, scene: _Scene) -> None:
+        """Have every claim there, and end with whom the policy says, before any pod is removed."""
+        owner, retention = scene.owner, Retention.of(scene.owner.spec)
+        ordinals = Rules.of(owner.spec).ordinals
+        for ordinal, pod in scene.pods.items():
+            if pod.phase == "Pending" and pod.active and ordinal in ordinals:
+                await self._claim(owner, ordinal, pod.name)  # it cannot start without
+            for claim in self._claims_of(owner, ordinal):
+                wanted = identity.claim_owners(
+                    claim,
+                    owner.metadata,
+                    retention,
+                    pod.metadata,
+                    condemned=ordinal not in ordinals,
+                )
+                if wanted is not None and not claim.deleting:
+                    part = {"metadata": {"ownerReferences": wanted}}
+                    await self._hands.change(VOLUME_CLAIMS, claim, part)
+
+    def _claims_of(self, owner: Document, ordinal: int) -> list[ObjectMeta]:
+        cache, meta = self._desk.cache(VOLUME_CLAIMS), owner.metadata
+        names = [
+            identity.claim_name(it["metadata"]["name"], meta.name, ordinal)
+            for it in owner.spec.get("volumeClaimTemplates") or ()
+        ]
+        found = [cache.get(ObjectKey(meta.namespace, name)) for name in names]
+        return [it.metadata for it in found if it is not None]
+
+    async def _forget_old(self, scene: _Scene, view: View) -> None:
+        used = {view.current, view.update, *(revision_of(pod) for pod in scene.pods.values())}
+        limit = number(scene.owner.spec, "revisionHistoryLimit", _HISTORY)
+        for revision in revisions.superfluous(scene.known, used, limit):
+            await self._hands.delete(CONTROLLER_REVISIONS, revision.metadata)
+
+
+def employ(desk: Desk) -> None:
+    """Have the StatefulSets of a cluster looked after."""
+    desk.add(
+        "statefulset",
+        StatefulSets(desk),
+        (
+            (STATEFUL_SETS, triggers.itself),
+            (PODS, owner_or_adopter(desk, STATEFUL_SETS)),
+            (CONTROLLER_REVISIONS, owner_or_adopter(desk, STATEFUL_SETS)),
+            (VOLUME_CLAIMS, triggers.owner(STATEFUL_SETS)),
+        ),
+    )

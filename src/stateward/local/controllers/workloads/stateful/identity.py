@@ -1,0 +1,161 @@
+"""What the pods of a StatefulSet keep for ever: their names, their place and their claims."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from stateward.core.naming import LABEL_LIMIT
+from stateward.kube.codec import Json
+from stateward.kube.meta import ObjectMeta
+from stateward.kube.resources import PODS, STATEFUL_SETS, VOLUME_CLAIMS
+from stateward.local.controllers.documents import Document
+from stateward.local.controllers.workloads.custody import owners_of
+from stateward.local.controllers.workloads.pods import from_template, owner_reference
+
+REVISION_LABEL = "controller-revision-hash"
+_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
+_INDEX_LABEL = "apps.kubernetes.io/pod-index"
+
+_ORDINAL = re.compile(r"(?P<parent>.+)-(?P<ordinal>0|[1-9][0-9]*)")
+
+
+def ordinal_of(set_name: str, pod_name: str) -> int | None:
+    """Return which pod of a set a name means, or None.
+
+    >>> ordinal_of("web", "web-2"), ordinal_of("web", "web-x"), ordinal_of("web", "web-a-2")
+    (2, None, None)
+    """
+    found = _ORDINAL.fullmatch(pod_name)
+    return int(found["ordinal"]) if found and found["parent"] == set_name else None
+
+
+def pod_body(owner: Document, ordinal: int, revision: str, template: Json) -> Json:
+    """Return a pod of a set."""
+    spec = owner.spec
+    name = f"{owner.metadata.name}-{ordinal}"
+    labels = {_NAME_LABEL: name, _INDEX_LABEL: str(ordinal), REVISION_LABEL: revision}
+    if len(name) > LABEL_LIMIT:
+        del labels[_NAME_LABEL]
+    metadata = {
+        "name": name,
+        "namespace": owner.metadata.namespace,
+        "labels": labels,
+        "ownerReferences": [owner_reference(STATEFUL_SETS, owner.metadata)],
+    }
+    placed: Json = {"hostname": name}
+    if spec.get("serviceName"):
+        placed["subdomain"] = spec["serviceName"]
+    claims = spec.get("volumeClaimTemplates") or ()
+    if claims:
+        placed["volumes"] = _volumes(owner.metadata.name, ordinal, template, claims)
+    return from_template(template, metadata, placed)
+
+
+def _volumes(
+    set_name: str, ordinal: int, template: Json, claims: list[Json] | tuple[Json, ...]
+) -> list[Json]:
+    """Return the volumes of a pod: a claim takes the place of a volume of its name."""
+    names = [claim["metadata"]["name"] for claim in claims]
+    claimed = [
+        {
+            "name": name,
+            "persistentVolumeClaim": {"claimName": claim_name(name, set_name, ordinal)},
+        }
+        for name in names
+    ]
+    others = (template.get("spec") or {}).get("volumes") or ()
+    return [*claimed, *(it for it in others if it.get("name") not in names)]
+
+
+def claim_name(claim: str, set_name: str, ordinal: int) -> str:
+    """Return the name of a pod's claim."""
+    return f"{claim}-{set_name}-{ordinal}"
+
+
+def claim_bodies(owner: Document, ordinal: int, retention: Retention) -> list[Json]:
+    """Return the claims that a pod needs before it is made."""
+    spec = owner.spec
+    selected = (spec.get("selector") or {}).get("matchLabels") or {}
+    return [
+        _claim_body(owner, ordinal, template, selected, retention)
+        for template in spec.get("volumeClaimTemplates") or ()
+    ]
+
+
+def _claim_body(
+    owner: Document, ordinal: int, template: Json, selected: Json, retention: Retention
+) -> Json:
+    meta = template.get("metadata") or {}
+    metadata: Json = {
+        "name": claim_name(meta["name"], owner.metadata.name, ordinal),
+        "namespace": owner.metadata.namespace,
+        "labels": {**(meta.get("labels") or {}), **selected},
+    }
+    if meta.get("annotations"):
+        metadata["annotations"] = meta["annotations"]
+    if retention.ends_with_set:
+        metadata["ownerReferences"] = [claim_owner_set(owner.metadata)]
+    return {
+        "apiVersion": VOLUME_CLAIMS.api_version,
+        "kind": VOLUME_CLAIMS.kind,
+        "metadata": metadata,
+        "spec": template.get("spec") or {},
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """Whether claims end with their set, and whether with a pod that is scaled away."""
+
+    ends_with_set: bool = False
+    ends_with_pod: bool = False
+
+    @classmethod
+    def of(cls, spec: Json) -> Retention:
+        """Read the policy of a set; claims stay unless it says otherwise."""
+        policy = spec.get("persistentVolumeClaimRetentionPolicy") or {}
+        return cls(policy.get("whenDeleted") == "Delete", policy.get("whenScaled") == "Delete")
+
+
+def claim_owner_set(owner: ObjectMeta) -> Json:
+    """Return what a claim says about the set that it ends with: no controller, just an owner."""
+    return owner_reference(STATEFUL_SETS, owner) | {
+        "controller": False,
+        "blockOwnerDeletion": False,
+    }
+
+
+def _claim_owner_pod(pod: ObjectMeta) -> Json:
+    return owner_reference(PODS, pod) | {"controller": False, "blockOwnerDeletion": False}
+
+
+def claim_owners(
+    claim: ObjectMeta,
+    owner: ObjectMeta,
+    retention: Retention,
+    pod: ObjectMeta | None,
+    *,
+    condemned: bool,
+) -> list[Json] | None:
+    """Return the owners that a claim must have, or None when it has them.
+
+    A claim whose pod is scaled away ends with that pod if the policy says so; else it ends with the
+    set, or with nothing. Owners that somebody else named stay.
+    """
+    old = owners_of(claim)
+    managed = {(STATEFUL_SETS.kind, owner.name), (PODS.kind, pod.name if pod else "")}
+    wanted = [it for it in old if (it.get("kind"), it.get("name")) not in managed]
+    if condemned and retention.ends_with_pod and pod is not None:
+        wanted.append(_claim_owner_pod(pod))
+    elif retention.ends_with_set:
+        wanted.append(claim_owner_set(owner))
+    same = {it["uid"] for it in old} == {it["uid"] for it in wanted}
+    return None if same else wanted
+
+
+def is_doomed(claim: ObjectMeta, pod_name: str) -> bool:
+    """Tell whether a claim is about to go with an earlier pod: a new pod must not rely on it."""
+    return claim.deleting or any(
+        it.kind == PODS.kind and it.name == pod_name for it in claim.owner_references
+    )

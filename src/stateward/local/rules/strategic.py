@@ -1,0 +1,161 @@
+"""Strategic merge patches: merge patches that know which lists have keys.
+
+The schema says how a list merges: item by item with a key, as a set, or whole. Directives in the
+patch say otherwise for one place. Only Kubernetes' own kinds have such schemas.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from stateward.kube.codec import Json
+from stateward.kube.patch import PatchError, same
+from stateward.kube.structure import Structure
+
+_DIRECTIVE: Final = "$patch"
+_RETAIN: Final = "$retainKeys"
+_DELETE_PREFIX: Final = "$deleteFromPrimitiveList/"
+_ORDER_PREFIX: Final = "$setElementOrder/"
+
+
+@dataclass(frozen=True, slots=True)
+class StrategicPatch:
+    """What is named is set, what is null is removed, and lists merge as their schema says."""
+
+    body: Json
+
+
+def strategic_patch(target: Json, patch: Json, structure: Structure) -> Json:
+    """Return the target with the patch laid over it; neither is changed."""
+    merged = _merged_object(target, patch, structure, "")
+    return {} if merged is None else merged
+
+
+def _merged_object(
+    target: Json, patch: Json, structure: Structure | None, path: str
+) -> Json | None:
+    """Return an object as patched, or None when the patch deletes it."""
+    match patch.get(_DIRECTIVE):
+        case None | "merge":
+            pass
+        case "replace":
+            return {name: value for name, value in patch.items() if name != _DIRECTIVE}
+        case "delete":
+            return None
+        case other:
+            raise PatchError(path, f"$patch must be replace, merge or delete, got {other!r}")
+    result = dict(target)
+    _retain(result, patch)
+    for name, value in patch.items():
+        if not name.startswith("$"):
+            inner = structure.child(name) if structure is not None else None
+            _set(result, name, value, inner, f"{path}/{name}")
+    for name, value in patch.items():
+        _direct(result, name, value, structure)
+    return result
+
+
+def _retain(result: Json, patch: Json) -> None:
+    if _RETAIN in patch:
+        for name in result.keys() - set(patch[_RETAIN]):
+            del result[name]
+
+
+def _set(result: Json, name: str, value: Any, structure: Structure | None, path: str) -> None:
+    if value is None:
+        result.pop(name, None)
+        return
+    merged = _merged(result.get(name), value, structure, path)
+    if merged is None:
+        result.pop(name, None)
+    else:
+        result[name] = merged
+
+
+def _merged(target: Any, patch: Any, structure: Structure | None, path: str) -> Any:
+    if isinstance(patch, dict):
+        if structure is not None and "replace" in structure.patch_strategies:
+            return patch
+        base = target if isinstance(target, dict) else {}
+        return _merged_object(base, patch, structure, path)
+    if isinstance(patch, list):
+        return _merged_list(target if isinstance(target, list) else [], patch, structure, path)
+    return patch
+
+
+def _merged_list(
+    target: list[Any], patch: list[Any], structure: Structure | None, path: str
+) -> list[Any]:
+    if structure is None or "merge" not in structure.patch_strategies:
+        return _without_directives(patch)
+    if not structure.patch_merge_key:
+        return [*target, *(item for item in patch if not _holds(target, item))]
+    return _merged_items(target, patch, structure, path)
+
+
+def _merged_items(
+    target: list[Any], patch: list[Any], structure: Structure, path: str
+) -> list[Any]:
+    key, result = structure.patch_merge_key, list(target)
+    if any(_directive(item) == "replace" for item in patch):
+        return _without_directives(patch)
+    for item in patch:
+        if not isinstance(item, dict) or key not in item:
+            raise PatchError(path, f"every item must have its merge key {key!r}, got {item!r}")
+        at = [place for place, one in enumerate(result) if _is_item(one, key, item[key])]
+        if _directive(item) == "delete":
+            result = [one for place, one in enumerate(result) if place not in at]
+        elif at:
+            result[at[0]] = _merged_object(result[at[0]], item, structure.items, path)
+        else:
+            result.append(_merged_object({}, item, structure.items, path))
+    return result
+
+
+def _directive(item: Any) -> Any:
+    return item.get(_DIRECTIVE) if isinstance(item, dict) else None
+
+
+def _is_item(item: Any, key: str, value: Any) -> bool:
+    return isinstance(item, dict) and key in item and same(item[key], value)
+
+
+def _without_directives(items: list[Any]) -> list[Any]:
+    return [item for item in items if _directive(item) is None]
+
+
+def _direct(result: Json, name: str, value: Any, structure: Structure | None) -> None:
+    """Follow the directives that speak of a list beside them."""
+    if name.startswith(_DELETE_PREFIX):
+        listed = name.removeprefix(_DELETE_PREFIX)
+        if isinstance(kept := result.get(listed), list):
+            result[listed] = [item for item in kept if not _holds(value, item)]
+    elif name.startswith(_ORDER_PREFIX):
+        listed = name.removeprefix(_ORDER_PREFIX)
+        if isinstance(kept := result.get(listed), list):
+            how = structure.child(listed) if structure is not None else None
+            result[listed] = _ordered(kept, value, how.patch_merge_key if how else "")
+
+
+def _ordered(items: list[Any], order: list[Any], key: str) -> list[Any]:
+    """Put the named items into the given order; the others stay after whom they followed."""
+    wanted = [one.get(key) if key and isinstance(one, dict) else one for one in order]
+
+    def rank(item: Any) -> int | None:
+        mine = item.get(key) if key and isinstance(item, dict) else item
+        return next((place for place, one in enumerate(wanted) if same(one, mine)), None)
+
+    result: list[Any] = []
+    last = -1
+    placed: list[tuple[int, int, Any]] = []
+    for place, item in enumerate(items):
+        mine = rank(item)
+        last = mine if mine is not None else last
+        placed.append((last, place, item))
+    result.extend(item for _, _, item in sorted(placed, key=lambda it: it[:2]))
+    return result
+
+
+def _holds(items: list[Any], wanted: Any) -> bool:
+    return any(same(item, wanted) for item in items)

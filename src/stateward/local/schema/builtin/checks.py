@@ -1,0 +1,333 @@
+"""What makes no sense in an object of one of Kubernetes' own kinds, although its types are right.
+
+Objects come here with their defaults filled in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from stateward.kube.codec import Json
+from stateward.kube.errors import Cause
+from stateward.kube.selector import LabelSelector
+from stateward.local.schema import causes
+from stateward.local.schema.builtin.pod_checks import (
+    names_problems,
+    one_of,
+    pod_problems,
+    port_problem,
+)
+from stateward.local.schema.builtin.schedules import schedule_problem
+
+_KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+_RBAC: Final = "rbac.authorization.k8s.io"
+#: Bytes of all data of a ConfigMap or Secret.
+_DATA_LIMIT: Final = 1024 * 1024
+
+
+def problems(resource: str, document: Json) -> Iterable[Cause]:
+    """Return what is wrong with an object."""
+    check = _CHECKS.get(resource)
+    return () if check is None else check(document)
+
+
+def _pod(document: Json) -> Iterator[Cause]:
+    yield from pod_problems(document.get("spec") or {}, "spec")
+
+
+def _team(document: Json, restart: tuple[str, ...] = ("Always",)) -> Iterator[Cause]:
+    """Look at what all kinds have that keep pods running."""
+    spec = document["spec"]
+    yield from _at_least_zero(spec, "spec", "replicas", "minReadySeconds", "revisionHistoryLimit")
+    template = spec.get("template") or {}
+    labels = template.get("metadata", {}).get("labels") or {}
+    selector = spec.get("selector")
+    if not selector:
+        yield causes.required("spec.selector")
+    else:
+        yield from _selector_problems(selector, labels)
+    pod = template.get("spec") or {}
+    claims = [it.get("metadata", {}).get("name") for it in spec.get("volumeClaimTemplates") or ()]
+    yield from pod_problems(pod, "spec.template.spec", claims)
+    if pod.get("restartPolicy", "Always") not in restart and "containers" in pod:
+        where = "spec.template.spec.restartPolicy"
+        yield causes.unsupported(where, pod["restartPolicy"], restart)
+
+
+def _selector_problems(selector: Json, labels: Json) -> Iterator[Cause]:
+    try:
+        matches = LabelSelector.from_document(selector).matches(labels)
+    except ValueError as error:
+        yield causes.invalid("spec.selector", selector, str(error))
+        return
+    if not any(selector.values()):
+        why = "empty selector is invalid: it must select the pods of the template"
+        yield causes.invalid("spec.selector", selector, why)
+    elif not matches:
+        why = "`selector` does not match template `labels`"
+        yield causes.invalid("spec.template.metadata.labels", labels, why)
+
+
+def _deployment(document: Json) -> Iterator[Cause]:
+    yield from _team(document)
+    spec = document["spec"]
+    strategy = spec["strategy"]
+    yield from one_of(strategy, "type", ("Recreate", "RollingUpdate"), "spec.strategy")
+    if strategy["type"] == "Recreate" and strategy.get("rollingUpdate"):
+        why = "may not be specified when strategy `type` is 'Recreate'"
+        yield causes.forbidden("spec.strategy.rollingUpdate", why)
+    how = strategy.get("rollingUpdate") or {}
+    if {how.get("maxUnavailable"), how.get("maxSurge")} <= {0, "0", "0%"} and how:
+        where = "spec.strategy.rollingUpdate.maxUnavailable"
+        yield causes.invalid(where, how["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
+    if spec["progressDeadlineSeconds"] <= spec.get("minReadySeconds", 0):
+        yield causes.invalid(
+            "spec.progressDeadlineSeconds",
+            spec["progressDeadlineSeconds"],
+            "must be greater than minReadySeconds",
+        )
+
+
+def _stateful_set(document: Json) -> Iterator[Cause]:
+    yield from _team(document)
+    spec = document["spec"]
+    yield from one_of(spec, "podManagementPolicy", ("OrderedReady", "Parallel"), "spec")
+    yield from one_of(
+        spec["updateStrategy"], "type", ("OnDelete", "RollingUpdate"), "spec.updateStrategy"
+    )
+    keeping, path = spec["persistentVolumeClaimRetentionPolicy"], "spec.persistentVolumeClaim"
+    for name in ("whenDeleted", "whenScaled"):
+        yield from one_of(keeping, name, ("Retain", "Delete"), f"{path}RetentionPolicy")
+
+
+def _job(document: Json) -> Iterator[Cause]:
+    spec = document["spec"]
+    yield from _at_least_zero(spec, "spec", "parallelism", "completions", "backoffLimit")
+    yield from _at_least_zero(spec, "spec", "activeDeadlineSeconds", "ttlSecondsAfterFinished")
+    yield from one_of(spec, "completionMode", ("NonIndexed", "Indexed"), "spec")
+    if spec.get("completionMode") == "Indexed" and spec.get("completions") is None:
+        yield causes.required("spec.completions", "when completion mode is Indexed")
+    labels = (spec.get("template") or {}).get("metadata", {}).get("labels") or {}
+    if spec.get("selector"):
+        yield from _selector_problems(spec["selector"], labels)
+    else:
+        yield causes.required("spec.selector")
+    yield from _work_problems(spec, "spec")
+
+
+def _work_problems(spec: Json, path: str) -> Iterator[Cause]:
+    pod = (spec.get("template") or {}).get("spec") or {}
+    yield from pod_problems(pod, f"{path}.template.spec")
+    if pod.get("restartPolicy") not in {"OnFailure", "Never"}:
+        where = f"{path}.template.spec.restartPolicy"
+        yield causes.required(where, 'valid values: "OnFailure", "Never"')
+
+
+def _cron_job(document: Json) -> Iterator[Cause]:
+    spec = document["spec"]
+    if not (schedule := spec.get("schedule")):
+        yield causes.required("spec.schedule")
+    elif problem := schedule_problem(schedule, spec.get("timeZone")):
+        yield causes.invalid("spec.schedule", schedule, problem)
+    yield from one_of(spec, "concurrencyPolicy", ("Allow", "Forbid", "Replace"), "spec")
+    yield from _at_least_zero(spec, "spec", "startingDeadlineSeconds", "successfulJobsHistoryLimit")
+    yield from _at_least_zero(spec, "spec", "failedJobsHistoryLimit")
+    yield from _work_problems(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
+
+
+def _service(document: Json) -> Iterator[Cause]:
+    spec = document["spec"]
+    kinds = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+    yield from one_of(spec, "type", kinds, "spec")
+    yield from one_of(spec, "sessionAffinity", ("ClientIP", "None"), "spec")
+    ports = spec.get("ports") or []
+    is_external = spec["type"] == "ExternalName"
+    if is_external and not spec.get("externalName"):
+        yield causes.required("spec.externalName")
+    if not ports and not is_external and spec.get("clusterIP") != "None":
+        yield causes.required("spec.ports")
+    if spec["type"] in {"NodePort", "LoadBalancer"} and spec.get("clusterIP") == "None":
+        yield causes.invalid("spec.clusterIPs[0]", "None", f"may not be set for {spec['type']}")
+    seen = set()
+    for place, port in enumerate(ports):
+        yield from _service_port_problems(port, f"spec.ports[{place}]", many=len(ports) > 1)
+        if (which := (port.get("port"), port.get("protocol"))) in seen:
+            yield causes.duplicate(f"spec.ports[{place}]", port)
+        seen.add(which)
+    yield from _unique_names(ports, "spec.ports")
+
+
+def _service_port_problems(port: Json, path: str, *, many: bool) -> Iterator[Cause]:
+    if many and not port.get("name"):
+        yield causes.required(f"{path}.name")
+    if port.get("name"):
+        yield from names_problems([port], path[: path.rindex("[")])
+    number = port.get("port")
+    if number is None:
+        yield causes.required(f"{path}.port")
+    yield from port_problem(number, f"{path}.port")
+    yield from port_problem(port.get("targetPort"), f"{path}.targetPort")
+    yield from one_of(port, "protocol", ("TCP", "UDP", "SCTP"), path)
+
+
+def _unique_names(items: list[Json], path: str) -> Iterator[Cause]:
+    names = [item.get("name") for item in items]
+    for place, name in enumerate(names):
+        if name and name in names[:place]:
+            yield causes.duplicate(f"{path}[{place}].name", name)
+
+
+def _budget(document: Json) -> Iterator[Cause]:
+    spec = document.get("spec") or {}
+    given = [name for name in ("minAvailable", "maxUnavailable") if spec.get(name) is not None]
+    if len(given) > 1:
+        why = "minAvailable and maxUnavailable cannot be both set"
+        yield causes.invalid("spec", spec, why)
+    for name in given:
+        amount = spec[name]
+        if isinstance(amount, int) and amount < 0:
+            yield causes.invalid(f"spec.{name}", amount, "must be greater than or equal to 0")
+        elif isinstance(amount, str) and not re.fullmatch(r"[0-9]+%", amount):
+            yield causes.invalid(f"spec.{name}", amount, "must be a number or a percentage: '25%'")
+    policies = ("IfHealthyBudget", "AlwaysAllow")
+    yield from one_of(spec, "unhealthyPodEvictionPolicy", policies, "spec")
+
+
+def _claim(document: Json) -> Iterator[Cause]:
+    spec = document["spec"]
+    yield from _modes_problems(spec)
+    if "storage" not in (spec["resources"].get("requests") or {}):
+        yield causes.required("spec.resources[storage]")
+    yield from one_of(spec, "volumeMode", ("Block", "Filesystem"), "spec")
+
+
+def _modes_problems(spec: Json) -> Iterator[Cause]:
+    modes = spec.get("accessModes") or []
+    if not modes:
+        yield causes.required("spec.accessModes", "at least 1 access mode is required")
+    for mode in modes:
+        if mode not in _MODES:
+            yield causes.unsupported("spec.accessModes", mode, _MODES)
+
+
+def _volume(document: Json) -> Iterator[Cause]:
+    spec = document["spec"]
+    yield from _modes_problems(spec)
+    if "storage" not in (spec.get("capacity") or {}):
+        yield causes.required("spec.capacity")
+    policies = ("Delete", "Recycle", "Retain")
+    yield from one_of(spec, "persistentVolumeReclaimPolicy", policies, "spec")
+
+
+def _data(document: Json) -> Iterator[Cause]:
+    data, raw = document.get("data") or {}, document.get("binaryData") or {}
+    for name, part in (("data", data), ("binaryData", raw)):
+        for key in part:
+            if not _KEY.fullmatch(key) or key in {".", ".."}:
+                why = "a key must be of letters, digits, '-', '_' and '.'"
+                yield causes.invalid(f"{name}[{key}]", key, why)
+    for key in data.keys() & raw.keys():
+        yield causes.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
+    if sum(len(value) for part in (data, raw) for value in part.values()) > _DATA_LIMIT:
+        yield causes.too_long("", f"may not be more than {_DATA_LIMIT} bytes")
+
+
+def _storage_class(document: Json) -> Iterator[Cause]:
+    if not document.get("provisioner"):
+        yield causes.required("provisioner")
+    if document["reclaimPolicy"] not in {"Delete", "Retain"}:
+        options = ("Delete", "Retain")
+        yield causes.unsupported("reclaimPolicy", document["reclaimPolicy"], options)
+    modes = ("Immediate", "WaitForFirstConsumer")
+    if document["volumeBindingMode"] not in modes:
+        yield causes.unsupported("volumeBindingMode", document["volumeBindingMode"], modes)
+
+
+def _role(document: Json) -> Iterator[Cause]:
+    for place, rule in enumerate(document.get("rules") or ()):
+        if not rule.get("verbs"):
+            why = "verbs must contain at least one value"
+            yield causes.required(f"rules[{place}].verbs", why)
+        wanted = () if rule.get("nonResourceURLs") else ("apiGroups", "resources")
+        for name in wanted:
+            if not rule.get(name):
+                why = "resource rules must supply at least one"
+                yield causes.required(f"rules[{place}].{name}", why)
+
+
+def _role_binding(document: Json) -> Iterator[Cause]:
+    role = document.get("roleRef") or {}
+    if role.get("kind") not in {"Role", "ClusterRole"}:
+        yield causes.unsupported("roleRef.kind", role.get("kind"), ("Role", "ClusterRole"))
+    if not role.get("name"):
+        yield causes.required("roleRef.name")
+    kinds = ("ServiceAccount", "User", "Group")
+    for place, subject in enumerate(document.get("subjects") or ()):
+        where = f"subjects[{place}]"
+        if not subject.get("name"):
+            yield causes.required(f"{where}.name")
+        yield from one_of(subject, "kind", kinds, where)
+        if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
+            yield causes.required(f"{where}.namespace")
+
+
+def _lease(document: Json) -> Iterator[Cause]:
+    spec = document.get("spec") or {}
+    seconds = spec.get("leaseDurationSeconds")
+    if seconds is not None and seconds <= 0:
+        yield causes.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
+    yield from _at_least_zero(spec, "spec", "leaseTransitions")
+
+
+def _endpoint_slice(document: Json) -> Iterator[Cause]:
+    kinds = ("IPv4", "IPv6", "FQDN")
+    if not document.get("addressType"):
+        yield causes.required("addressType")
+    else:
+        yield from one_of(document, "addressType", kinds, "")
+    for place, endpoint in enumerate(document.get("endpoints") or ()):
+        if not endpoint.get("addresses"):
+            yield causes.required(
+                f"endpoints[{place}].addresses", "must contain at least 1 address"
+            )
+
+
+def _event(document: Json) -> Iterator[Cause]:
+    involved = (document.get("involvedObject") or {}).get("namespace", "")
+    mine = document["metadata"].get("namespace", "")
+    # What happened to an object without a namespace is told in one of these.
+    if mine not in ((involved,) if involved else ("default", "kube-system")):
+        yield causes.invalid("involvedObject.namespace", involved, "does not match event.namespace")
+
+
+def _at_least_zero(part: Json, path: str, *names: str) -> Iterator[Cause]:
+    for name in names:
+        if (value := part.get(name)) is not None and value < 0:
+            yield causes.invalid(f"{path}.{name}", value, "must be greater than or equal to 0")
+
+
+_CHECKS: Final[dict[str, Callable[[Json], Iterable[Cause]]]] = {
+    "pods": _pod,
+    "services": _service,
+    "events": _event,
+    "configmaps": _data,
+    "secrets": _data,
+    "persistentvolumeclaims": _claim,
+    "persistentvolumes": _volume,
+    "deployments.apps": _deployment,
+    "replicasets.apps": _team,
+    "statefulsets.apps": _stateful_set,
+    "jobs.batch": _job,
+    "cronjobs.batch": _cron_job,
+    "poddisruptionbudgets.policy": _budget,
+    "leases.coordination.k8s.io": _lease,
+    "storageclasses.storage.k8s.io": _storage_class,
+    "endpointslices.discovery.k8s.io": _endpoint_slice,
+    f"roles.{_RBAC}": _role,
+    f"clusterroles.{_RBAC}": _role,
+    f"rolebindings.{_RBAC}": _role_binding,
+    f"clusterrolebindings.{_RBAC}": _role_binding,
+}

@@ -1,0 +1,198 @@
+"""What the server itself decides of new objects: addresses, selectors, default classes.
+
+Nobody owns these fields: no writer said them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from stateward.kube.codec import Json
+from stateward.kube.errors import ServerFailed
+from stateward.kube.resources import PODS, SERVICES
+from stateward.local.catalog import STORAGE_CLASSES
+from stateward.local.schema.builtin.pod_defaults import containers
+from stateward.local.store import Store
+
+#: The range of service addresses, without its first two parts and its last.
+_NETWORK: Final = "10.96"
+_NODE_PORTS: Final = range(30_000, 32_768)
+_TOLERATED: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
+_DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
+_OLD_DEFAULT_CLASS: Final = "storageclass.beta.kubernetes.io/is-default-class"
+_BATCH: Final = "batch.kubernetes.io/"
+
+
+def decide_new(resource: str, document: Json, store: Store) -> None:
+    """Add the server's own part to a new object."""
+    match resource:
+        case "pods":
+            _decide_pod(document)
+        case "services":
+            _decide_service(document, None, store)
+        case "jobs.batch":
+            _decide_job(document)
+        case "persistentvolumeclaims":
+            _decide_claim(document, store)
+        case "namespaces":
+            document.setdefault("spec", {}).setdefault("finalizers", ["kubernetes"])
+
+
+def decide_changed(resource: str, old: Json, new: Json, store: Store) -> None:
+    """Add the server's own part to a changed object: what was decided stays."""
+    if resource == SERVICES.name:
+        _decide_service(new, old, store)
+    elif resource == PODS.name and "spec" in new:
+        _tolerate(new["spec"])
+
+
+# ------------------------------------------------------------------ pods
+def _decide_pod(pod: Json) -> None:
+    spec = pod.get("spec")
+    if spec is None:
+        return
+    account = spec.setdefault("serviceAccountName", "default")
+    spec.setdefault("serviceAccount", account)
+    spec.setdefault("priority", 0)
+    spec.setdefault("preemptionPolicy", "PreemptLowerPriority")
+    _tolerate(spec)
+    pod.setdefault("status", {})["qosClass"] = quality(spec)
+
+
+def _tolerate(spec: Json) -> None:
+    """Let every pod bear a lost node for some minutes, unless it says otherwise."""
+    tolerations = spec.setdefault("tolerations", [])
+    for key in _TOLERATED:
+        if not any(_tolerates(toleration, key) for toleration in tolerations):
+            tolerations.append(
+                {
+                    "key": key,
+                    "operator": "Exists",
+                    "effect": "NoExecute",
+                    "tolerationSeconds": 300,
+                }
+            )
+
+
+def _tolerates(toleration: Json, key: str) -> bool:
+    named = toleration.get("key") == key or not toleration.get("key")
+    return named and toleration.get("effect") in {None, "", "NoExecute"}
+
+
+def quality(spec: Json) -> str:
+    """Return the quality of service that a pod gets for what it asks."""
+    all_said, any_said = True, False
+    for container in containers(spec):
+        resources = container.get("resources") or {}
+        limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+        any_said = any_said or bool({"cpu", "memory"} & (limits.keys() | requests.keys()))
+        all_said = all_said and all(
+            name in limits and requests.get(name, limits[name]) == limits[name]
+            for name in ("cpu", "memory")
+        )
+    if not any_said:
+        return "BestEffort"
+    return "Guaranteed" if all_said else "Burstable"
+
+
+# ------------------------------------------------------------------ services
+def _decide_service(new: Json, old: Json | None, store: Store) -> None:
+    spec = new["spec"]
+    if spec.get("type") == "ExternalName":
+        for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+            spec.pop(name, None)
+        return
+    was = (old or {}).get("spec") or {}
+    _decide_address(spec, was, store)
+    if old is None:
+        new.setdefault("status", {}).setdefault("loadBalancer", {})
+    if spec["type"] == "ClusterIP":
+        return
+    if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
+        return
+    _decide_ports(spec, was, store)
+
+
+def _decide_address(spec: Json, was: Json, store: Store) -> None:
+    address = spec.get("clusterIP") or next(iter(spec.get("clusterIPs") or ()), "")
+    address = address or was.get("clusterIP") or _free_address(store)
+    spec["clusterIP"], spec["clusterIPs"] = address, [address]
+    both = address == "None" and not spec.get("selector")
+    spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if both else ["IPv4"])
+    spec.setdefault("ipFamilyPolicy", "RequireDualStack" if both else "SingleStack")
+
+
+def _decide_ports(spec: Json, was: Json, store: Store) -> None:
+    before = {(p.get("name"), p.get("port")): p.get("nodePort") for p in was.get("ports") or ()}
+    taken: set[int] = set()
+    for port in spec.get("ports") or ():
+        if not port.get("nodePort") and (kept := before.get((port.get("name"), port.get("port")))):
+            port["nodePort"] = kept
+        if not port.get("nodePort"):
+            taken = taken or _taken_ports(store) | {p.get("nodePort", 0) for p in spec["ports"]}
+            port["nodePort"] = _first_free(_NODE_PORTS, taken, "node port")
+            taken.add(port["nodePort"])
+
+
+def _services(store: Store) -> Iterator[Json]:
+    for stored in store.all(SERVICES.name):
+        yield stored.document().get("spec") or {}
+
+
+def _taken_ports(store: Store) -> set[int]:
+    return {
+        port["nodePort"]
+        for spec in _services(store)
+        for port in spec.get("ports") or ()
+        if port.get("nodePort")
+    }
+
+
+def _free_address(store: Store) -> str:
+    taken = {spec.get("clusterIP", "") for spec in _services(store)}
+    # The first address is that of the API itself, the tenth of the name service.
+    numbers = {_number(address) for address in taken if address.startswith(f"{_NETWORK}.")}
+    number = _first_free(range(11, 65_535), numbers, "service address")
+    return f"{_NETWORK}.{number // 256}.{number % 256}"
+
+
+def _number(address: str) -> int:
+    *_, high, low = address.split(".")
+    return int(high) * 256 + int(low)
+
+
+def _first_free(choices: Iterable[int], taken: set[int], what: str) -> int:
+    for choice in choices:
+        if choice not in taken:
+            return choice
+    raise ServerFailed(f"no {what} is free: delete services that nobody needs")
+
+
+# ------------------------------------------------------------------ jobs and claims
+def _decide_job(job: Json) -> None:
+    spec, meta = job["spec"], job["metadata"]
+    if spec.get("manualSelector"):
+        return
+    mine = {"controller-uid": meta["uid"], "job-name": meta["name"]}
+    labels = spec["template"].setdefault("metadata", {}).setdefault("labels", {})
+    for name, value in mine.items():
+        labels[name] = labels[f"{_BATCH}{name}"] = value
+    if not spec.get("selector"):
+        spec["selector"] = {"matchLabels": {f"{_BATCH}controller-uid": meta["uid"]}}
+
+
+def _decide_claim(claim: Json, store: Store) -> None:
+    spec = claim["spec"]
+    if "storageClassName" in spec:
+        return
+    classes = [stored.document() for stored in store.all(STORAGE_CLASSES.name)]
+    chosen = [one["metadata"] for one in classes if _is_default(one["metadata"])]
+    if chosen:
+        newest = max(chosen, key=lambda meta: (meta["creationTimestamp"], meta["name"]))
+        spec["storageClassName"] = newest["name"]
+
+
+def _is_default(meta: Json) -> bool:
+    said = meta.get("annotations") or {}
+    return "true" in {said.get(_DEFAULT_CLASS), said.get(_OLD_DEFAULT_CLASS)}

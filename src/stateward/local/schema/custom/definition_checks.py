@@ -1,0 +1,119 @@
+"""What the definition of a custom kind must be like to be served."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final
+
+from stateward.core import naming
+from stateward.kube.codec import Json
+from stateward.kube.errors import Cause
+from stateward.local.schema import causes
+from stateward.local.schema.builtin.pod_checks import one_of
+from stateward.local.schema.custom.schema_checks import schema_problems
+
+_VERSION: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
+_COLUMN_TYPES: Final = ("integer", "number", "string", "boolean", "date")
+
+
+def definition_problems(new: Json, old: Json | None) -> Iterator[Cause]:
+    """Yield what is wrong with a definition, new or changed."""
+    spec = new.get("spec") or {}
+    yield from _name_problems(new, spec)
+    yield from _versions_problems(spec)
+    if old is not None:
+        yield from _frozen_problems(old, new)
+
+
+def _name_problems(new: Json, spec: Json) -> Iterator[Cause]:
+    group, names = spec.get("group", ""), spec.get("names") or {}
+    yield from _group_problems(group)
+    if not spec.get("scope"):
+        yield causes.required("spec.scope")
+    yield from one_of(spec, "scope", ("Cluster", "Namespaced"), "spec")
+    for name in ("plural", "kind"):
+        if not names.get(name):
+            yield causes.required(f"spec.names.{name}")
+        elif problem := naming.dns_label_problem(names[name].lower()):
+            yield causes.invalid(f"spec.names.{name}", names[name], problem)
+    wanted = f"{names.get('plural', '')}.{group}"
+    if new["metadata"]["name"] != wanted:
+        why = f'must be spec.names.plural+"."+spec.group, which is {wanted!r}'
+        yield causes.invalid("metadata.name", new["metadata"]["name"], why)
+
+
+def _group_problems(group: str) -> Iterator[Cause]:
+    if not group:
+        yield causes.required("spec.group")
+    elif problem := naming.dns_subdomain_problem(group):
+        yield causes.invalid("spec.group", group, problem)
+    elif "." not in group:
+        yield causes.invalid("spec.group", group, "should be a domain with at least one dot")
+
+
+def _versions_problems(spec: Json) -> Iterator[Cause]:
+    versions = spec.get("versions") or []
+    if not versions:
+        yield causes.required("spec.versions", "must have at least one version")
+        return
+    if sum(1 for version in versions if version.get("storage")) != 1:
+        why = "must have exactly one version marked as storage version"
+        yield causes.invalid("spec.versions", [v.get("name") for v in versions], why)
+    if spec.get("preserveUnknownFields"):
+        why = "must be false: set x-kubernetes-preserve-unknown-fields in the schema instead"
+        yield causes.invalid("spec.preserveUnknownFields", True, why)  # noqa: FBT003 - the value
+    times = Counter(version.get("name") for version in versions)
+    for place, version in enumerate(versions):
+        where, name = f"spec.versions[{place}]", version.get("name", "")
+        if not _VERSION.fullmatch(name):
+            yield causes.invalid(f"{where}.name", name, "must be a DNS label such as v1 or v1beta2")
+        elif times[name] > 1:
+            yield causes.duplicate(f"{where}.name", name)
+        yield from _version_problems(version, where)
+    if (spec.get("conversion") or {}).get("strategy", "None") != "None":
+        yield causes.unsupported("spec.conversion.strategy", spec["conversion"], ("None",))
+
+
+def _version_problems(version: Json, path: str) -> Iterator[Cause]:
+    schema = (version.get("schema") or {}).get("openAPIV3Schema")
+    if schema is None:
+        yield causes.required(f"{path}.schema.openAPIV3Schema", "schemas are required")
+    else:
+        yield from schema_problems(schema, f"{path}.schema.openAPIV3Schema")
+    if scale := (version.get("subresources") or {}).get("scale"):
+        yield from _scale_problems(scale, f"{path}.subresources.scale")
+    for place, column in enumerate(version.get("additionalPrinterColumns") or ()):
+        where = f"{path}.additionalPrinterColumns[{place}]"
+        for name in ("name", "jsonPath", "type"):
+            if not column.get(name):
+                yield causes.required(f"{where}.{name}")
+        yield from one_of(column, "type", _COLUMN_TYPES, where)
+
+
+def _scale_problems(scale: Json, path: str) -> Iterator[Cause]:
+    for name, root in (("specReplicasPath", ".spec."), ("statusReplicasPath", ".status.")):
+        if not scale.get(name):
+            yield causes.required(f"{path}.{name}")
+        elif not scale[name].startswith(root):
+            yield causes.invalid(
+                f"{path}.{name}", scale[name], f"should be a path under {root[:-1]}"
+            )
+
+
+def _frozen_problems(old: Json, new: Json) -> Iterator[Cause]:
+    was, now = old.get("spec") or {}, new.get("spec") or {}
+    for name in ("group", "scope"):
+        if was.get(name) != now.get(name):
+            yield causes.invalid(f"spec.{name}", now.get(name), "field is immutable")
+    for name in ("plural", "kind"):
+        before, after = (part.get("names", {}).get(name) for part in (was, now))
+        if before != after:
+            yield causes.invalid(f"spec.names.{name}", after, "field is immutable")
+    versions = {version.get("name") for version in now.get("versions") or ()}
+    for place, name in enumerate((new.get("status") or {}).get("storedVersions") or ()):
+        if name not in versions:
+            where = f"status.storedVersions[{place}]"
+            why = "missing from spec.versions, and objects may still be stored in it"
+            yield causes.invalid(where, name, why)

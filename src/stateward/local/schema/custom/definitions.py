@@ -1,0 +1,181 @@
+"""Definitions of custom kinds: which kinds they make, and what is said of them in their status."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from typing import Any, Final
+
+from stateward.core.moments import to_rfc3339
+from stateward.kube.codec import Json
+from stateward.kube.meta import Object
+from stateward.kube.resources import Resource
+from stateward.kube.structure import Structure, structure_of_schema
+from stateward.local.catalog import Names
+from stateward.local.kinds import SELECTABLE, Column, Kind, ScalePaths
+
+CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
+
+
+def kinds_of(definition: Json) -> tuple[Kind, ...]:
+    """Return the kinds that a definition makes: one for each version that is served."""
+    versions = definition["spec"]["versions"]
+    stored = next(version["name"] for version in versions if version.get("storage"))
+    return tuple(
+        _kind(definition, version, stored, several=len(versions) > 1)
+        for version in versions
+        if version.get("served")
+    )
+
+
+def is_established(definition: Json) -> bool:
+    """Tell whether a definition is served."""
+    return any(
+        condition["type"] == "Established" and condition["status"] == "True"
+        for condition in (definition.get("status") or {}).get("conditions") or ()
+    )
+
+
+def settled_status(definition: Json, others: Iterable[Json], now: float) -> Json:
+    """Return what the status of a definition must be, given all the others."""
+    spec, was = definition["spec"], definition.get("status") or {}
+    conflict = next(_conflicts(spec, others), None)
+    stored = next(version["name"] for version in spec["versions"] if version.get("storage"))
+    kept = list(was.get("storedVersions") or ())
+    accepted = was.get("acceptedNames") or {"plural": "", "kind": ""}
+    set_condition = partial(_with_condition, since=to_rfc3339(now))
+    conditions = list(was.get("conditions") or ())
+    if conflict is None:
+        accepted = spec["names"]
+        conditions = set_condition(
+            conditions, "NamesAccepted", "True", "NoConflicts", "no conflicts found"
+        )
+        told = "the initial names have been accepted"
+        conditions = set_condition(conditions, "Established", "True", "InitialNamesAccepted", told)
+    else:
+        reason, name = conflict
+        told = f'"{name}" is already in use'
+        conditions = set_condition(conditions, "NamesAccepted", "False", reason, told)
+        if not is_established(definition):
+            told = "not all names are accepted"
+            conditions = set_condition(conditions, "Established", "False", "NotAccepted", told)
+    return {
+        **was,
+        "conditions": conditions,
+        "acceptedNames": accepted,
+        "storedVersions": kept if stored in kept else [*kept, stored],
+    }
+
+
+def leaving_status(definition: Json, now: float) -> Json:
+    """Return what the status of a definition must be once its end has begun."""
+    was = definition.get("status") or {}
+    conditions = _with_condition(
+        list(was.get("conditions") or ()),
+        "Terminating",
+        "True",
+        "InstanceDeletionInProgress",
+        "CustomResource deletion is in progress",
+        since=to_rfc3339(now),
+    )
+    return {**was, "conditions": conditions}
+
+
+def _with_condition(
+    conditions: list[Json], kind: str, status: str, reason: str, message: str, *, since: str
+) -> list[Json]:
+    new = {"type": kind, "status": status, "reason": reason, "message": message}
+    before = next((one for one in conditions if one["type"] == kind), {})
+    is_same = before.get("status") == status
+    new["lastTransitionTime"] = before.get("lastTransitionTime", since) if is_same else since
+    return [*(one for one in conditions if one["type"] != kind), new]
+
+
+def _conflicts(spec: Json, others: Iterable[Json]) -> Iterator[tuple[str, str]]:
+    """Yield the names that another definition of the same group has already."""
+    mine = spec["names"]
+    for other in others:
+        if other["spec"]["group"] != spec["group"]:
+            continue
+        names = (other.get("status") or {}).get("acceptedNames") or {}
+        words = {names.get("plural"), names.get("singular"), *(names.get("shortNames") or ())}
+        kinds = {names.get("kind"), names.get("listKind")}
+        for field, taken in (("plural", words), ("singular", words), ("kind", kinds)):
+            if mine.get(field) and mine[field] in taken:
+                yield f"{field.capitalize()}Conflict", mine[field]
+        if mine.get("listKind") in kinds:
+            yield "ListKindConflict", mine["listKind"]
+        for name in mine.get("shortNames") or ():
+            if name in words:
+                yield "ShortNamesConflict", name
+
+
+def _kind(definition: Json, version: Json, stored: str, *, several: bool) -> Kind:
+    spec = definition["spec"]
+    schema = version["schema"]["openAPIV3Schema"]
+    subresources = version.get("subresources") or {}
+    scale = subresources.get("scale")
+    resource: Resource[Any] = Resource(
+        spec["group"],
+        version["name"],
+        spec["names"]["kind"],
+        spec["names"]["plural"],
+        Object,
+        namespaced=spec["scope"] == "Namespaced",
+        has_status="status" in subresources,
+    )
+    chosen = {
+        field["jsonPath"].removeprefix(".") for field in version.get("selectableFields") or ()
+    }
+    return Kind(
+        resource,
+        structure=_Once(schema),
+        selectable=SELECTABLE | chosen,
+        names=_names(spec["names"]),
+        subresources=frozenset({"scale"} if scale else ()),
+        scale=_scale(scale) if scale else None,
+        schema=schema,
+        columns=tuple(_column(it) for it in version.get("additionalPrinterColumns") or ()),
+        storage=bool(version.get("storage")),
+        stored_as=f"{spec['group']}/{stored}" if several else "",
+        definition=definition["metadata"]["name"],
+    )
+
+
+class _Once:
+    """The structure of a schema, made when first asked for."""
+
+    def __init__(self, schema: Json) -> None:
+        self._schema = schema
+        self._made: Structure | None = None
+
+    def __call__(self) -> Structure:
+        if self._made is None:
+            self._made = structure_of_schema(self._schema)
+        return self._made
+
+
+def _names(names: Json) -> Names:
+    return Names(
+        singular=names.get("singular") or names["kind"].lower(),
+        list_kind=names.get("listKind") or f"{names['kind']}List",
+        short=tuple(names.get("shortNames") or ()),
+        categories=tuple(names.get("categories") or ()),
+    )
+
+
+def _scale(scale: Json) -> ScalePaths:
+    return ScalePaths(
+        scale["specReplicasPath"], scale["statusReplicasPath"], scale.get("labelSelectorPath", "")
+    )
+
+
+def _column(column: Json) -> Column:
+    return Column(
+        column["name"],
+        column["type"],
+        column["jsonPath"],
+        description=column.get("description", ""),
+        format=column.get("format", ""),
+        priority=column.get("priority", 0),
+    )

@@ -1,0 +1,171 @@
+"""The functions that Kubernetes adds to CEL: lists, patterns, quantities, addresses."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+from urllib.parse import SplitResult, urlsplit
+
+from stateward.core.quantity import Quantity
+from stateward.local.schema.formats import is_cidr, is_ip
+
+#: A quantity is a map to the evaluator, with its billionths as text: they may not fit its numbers.
+_NANO: Final = "nano"
+_ADDRESS: Final = "address"
+_URL: Final = "url"
+
+
+class Function(NamedTuple):
+    """One function: its name, the types it takes and gives, and what it does."""
+
+    name: str
+    parameters: tuple[str, ...]
+    gives: str
+    does: Callable[..., Any]
+    #: Whether it is written after its first parameter: ``list.sum()``.
+    is_member: bool = True
+
+
+def declarations(cel: Any) -> list[Any]:
+    """Return all functions as the library wants them declared."""
+    kinds = {name: getattr(cel.Type, name) for name in _KINDS}
+    overloads: dict[str, list[Any]] = {}
+    for place, it in enumerate(_FUNCTIONS):
+        overloads.setdefault(it.name, []).append(
+            cel.Overload(
+                f"stateward_{place}",
+                kinds[it.gives],
+                [kinds[name] for name in it.parameters],
+                it.is_member,
+                it.does,
+            )
+        )
+    return [cel.FunctionDecl(name, some) for name, some in overloads.items()]
+
+
+_KINDS: Final = ("DYN", "LIST", "MAP", "STRING", "INT", "DOUBLE", "BOOL")
+
+
+# ------------------------------------------------------------------ lists
+def _is_sorted(items: list[Any]) -> bool:
+    return all(items[i] <= items[i + 1] for i in range(len(items) - 1))
+
+
+# ------------------------------------------------------------------ patterns
+def _find(text: str, pattern: str) -> str:
+    found = re.search(pattern, text)
+    return found[0] if found else ""
+
+
+def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
+    every = [found[0] for found in re.finditer(pattern, text)]
+    return every if limit < 0 else every[:limit]
+
+
+# ------------------------------------------------------------------ quantities
+def _quantity(text: str) -> dict[str, str]:
+    return {_NANO: str(Quantity.parse(text).nano)}
+
+
+def _is_quantity(text: str) -> bool:
+    try:
+        Quantity.parse(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _nano(quantity: dict[str, str]) -> int:
+    return int(quantity[_NANO])
+
+
+def _compare(a: dict[str, str], b: dict[str, str]) -> int:
+    return (_nano(a) > _nano(b)) - (_nano(a) < _nano(b))
+
+
+def _plus(a: dict[str, str], b: Any, sign: int = 1) -> dict[str, str]:
+    other = b * 10**9 if isinstance(b, int) else _nano(b)
+    return {_NANO: str(_nano(a) + sign * other)}
+
+
+def _whole(quantity: dict[str, str]) -> int:
+    whole, rest = divmod(_nano(quantity), 10**9)
+    if rest:
+        raise ValueError("cannot convert value to integer")
+    return whole
+
+
+# ------------------------------------------------------------------ addresses
+def _ip(text: str) -> dict[str, str]:
+    return {_ADDRESS: str(ipaddress.ip_address(text))}
+
+
+def _family(address: dict[str, str]) -> int:
+    return ipaddress.ip_address(address[_ADDRESS]).version
+
+
+def _cidr(text: str) -> dict[str, str]:
+    return {"range": str(ipaddress.ip_network(text, strict=False))}
+
+
+def _contains_ip(cidr: dict[str, str], address: Any) -> bool:
+    text = address if isinstance(address, str) else address[_ADDRESS]
+    return ipaddress.ip_address(text) in ipaddress.ip_network(cidr["range"])
+
+
+def _url(text: str) -> dict[str, str]:
+    if not _is_url(text):
+        raise ValueError(f"URL parse error during conversion from string: {text!r}")
+    return {_URL: text}
+
+
+def _is_url(text: str) -> bool:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        return False
+    return text.startswith("/") or bool(parts.scheme)
+
+
+def _part(url: dict[str, str]) -> SplitResult:
+    return urlsplit(url[_URL])
+
+
+_FUNCTIONS: Final = (
+    Function("isSorted", ("LIST",), "BOOL", _is_sorted),
+    Function("sum", ("LIST",), "DYN", sum),
+    Function("min", ("LIST",), "DYN", min),
+    Function("max", ("LIST",), "DYN", max),
+    Function("find", ("STRING", "STRING"), "STRING", _find),
+    Function("findAll", ("STRING", "STRING"), "LIST", _find_all),
+    Function("findAll", ("STRING", "STRING", "INT"), "LIST", _find_all),
+    Function("quantity", ("STRING",), "DYN", _quantity, is_member=False),
+    Function("isQuantity", ("STRING",), "BOOL", _is_quantity, is_member=False),
+    Function("compareTo", ("MAP", "MAP"), "INT", _compare),
+    Function("isGreaterThan", ("MAP", "MAP"), "BOOL", lambda a, b: _compare(a, b) > 0),
+    Function("isLessThan", ("MAP", "MAP"), "BOOL", lambda a, b: _compare(a, b) < 0),
+    Function("add", ("MAP", "MAP"), "DYN", _plus),
+    Function("add", ("MAP", "INT"), "DYN", _plus),
+    Function("sub", ("MAP", "MAP"), "DYN", lambda a, b: _plus(a, b, -1)),
+    Function("sub", ("MAP", "INT"), "DYN", lambda a, b: _plus(a, b, -1)),
+    Function("sign", ("MAP",), "INT", lambda q: (_nano(q) > 0) - (_nano(q) < 0)),
+    Function("isInteger", ("MAP",), "BOOL", lambda q: _nano(q) % 10**9 == 0),
+    Function("asInteger", ("MAP",), "INT", _whole),
+    Function("asApproximateFloat", ("MAP",), "DOUBLE", lambda q: _nano(q) / 10**9),
+    Function("ip", ("STRING",), "DYN", _ip, is_member=False),
+    Function("isIP", ("STRING",), "BOOL", is_ip, is_member=False),
+    Function("family", ("MAP",), "INT", _family),
+    Function("cidr", ("STRING",), "DYN", _cidr, is_member=False),
+    Function("isCIDR", ("STRING",), "BOOL", is_cidr, is_member=False),
+    Function("containsIP", ("MAP", "STRING"), "BOOL", _contains_ip),
+    Function("containsIP", ("MAP", "MAP"), "BOOL", _contains_ip),
+    Function("url", ("STRING",), "DYN", _url, is_member=False),
+    Function("isURL", ("STRING",), "BOOL", _is_url, is_member=False),
+    Function("getScheme", ("MAP",), "STRING", lambda url: _part(url).scheme),
+    Function("getHost", ("MAP",), "STRING", lambda url: _part(url).netloc),
+    Function("getHostname", ("MAP",), "STRING", lambda url: _part(url).hostname or ""),
+    Function("getPort", ("MAP",), "STRING", lambda url: str(_part(url).port or "")),
+    Function("getEscapedPath", ("MAP",), "STRING", lambda url: _part(url).path),
+)

@@ -1,0 +1,68 @@
+"""Fields that a schema does not name: they are dropped, and whoever wrote them may be told."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from stateward.kube import schemas
+from stateward.kube.codec import Json
+
+_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+_TEXT: Final[Json] = {"type": "string"}
+#: What every object has.
+OBJECT: Final[Json] = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": {"$ref": _META}}
+_PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+
+
+def pruned(value: Any, schema: Json) -> list[str]:
+    """Drop what the schema does not name, in place; return where it was."""
+    found: list[str] = []
+    _prune(value, schema, "", found)
+    return found
+
+
+def without_nulls(value: Any) -> None:
+    """Drop the members that are null, in place: to Kubernetes' own kinds, they say nothing."""
+    if isinstance(value, dict):
+        for name in [name for name, inner in value.items() if inner is None]:
+            del value[name]
+        for inner in value.values():
+            without_nulls(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            without_nulls(inner)
+
+
+def resolved(schema: Json) -> Json:
+    """Follow a reference to one of Kubernetes' own definitions; what it leaves open stays open."""
+    if "$ref" not in schema:
+        return schema
+    target = schemas.definitions()[schema["$ref"]]
+    is_open = not target.keys() & {"properties", "additionalProperties", "items"}
+    return target | {_PRESERVE: True} if is_open else target
+
+
+def _prune(value: Any, schema: Json, path: str, found: list[str]) -> None:
+    schema = resolved(schema)
+    if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
+        for place, inner in enumerate(value):
+            _prune(inner, items, f"{path}[{place}]", found)
+    elif isinstance(value, dict):
+        _prune_object(value, schema, path, found)
+
+
+def _prune_object(value: Json, schema: Json, path: str, found: list[str]) -> None:
+    fields = schema.get("properties") or {}
+    if schema.get("x-kubernetes-embedded-resource"):
+        fields = fields | OBJECT
+    others = schema.get("additionalProperties")
+    keeps_all = bool(schema.get(_PRESERVE)) or others is True
+    for name in tuple(value):
+        where = f"{path}.{name}" if path else name
+        if name in fields:
+            _prune(value[name], fields[name], where, found)
+        elif isinstance(others, dict):
+            _prune(value[name], others, where, found)
+        elif not keeps_all:
+            del value[name]
+            found.append(where)

@@ -1,0 +1,1 @@
+"""What is served here, told to clients that ask before they act."""

@@ -1,0 +1,107 @@
+"""What is asked of a part of an object: bind, evict, finalize, read its log, scale it."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from aiohttp import web
+
+from stateward.core.ports import Ports
+from stateward.kube.client import Propagation
+from stateward.kube.codec import Json
+from stateward.kube.errors import BadRequest, MethodNotAllowed, NotFound
+from stateward.kube.resources import NAMESPACES, PODS
+from stateward.local.api import Api
+from stateward.local.client import LogSource
+from stateward.local.server import options, podlogs
+from stateward.local.server.answers import document
+from stateward.local.server.refusals import not_found_here, success
+from stateward.local.server.streams import Streams
+from stateward.local.server.verbs import Call, Verb, Verbs, not_allowed
+
+#: What a real cluster has and nothing here can do.
+NOT_OFFERED: Final = frozenset(
+    {"exec", "attach", "portforward", "proxy", "ephemeralcontainers", "resize"}
+)
+
+
+class Subresources:
+    """Everything that can be asked of a part of an object."""
+
+    def __init__(
+        self, api: Api, ports: Ports, verbs: Verbs, streams: Streams, logs: LogSource | None
+    ) -> None:
+        self._api = api
+        self._now = ports.clock.now
+        self._verbs = verbs
+        self._streams = streams
+        self._logs = logs
+        self._own: dict[tuple[str, str], tuple[str, Verb]] = {
+            (PODS.name, "log"): ("GET", self._log),
+            (PODS.name, "eviction"): ("POST", self._evict),
+            (PODS.name, "binding"): ("POST", self._bind),
+            (NAMESPACES.name, "finalize"): ("PUT", self._verbs.serve),
+        }
+
+    async def serve(self, call: Call) -> web.StreamResponse:
+        """Do what a request asks for, or raise why not."""
+        name, part = call.kind.resource.name, call.address.subresource
+        if (own := self._own.get((name, part))) is not None:
+            method, verb = own
+            if call.request.method != method:
+                raise not_allowed()
+            return await verb(call)
+        if part == "status" and call.kind.resource.has_status:
+            return await self._verbs.serve(call)
+        if part == "scale" and call.kind.scale is not None:
+            return await self._verbs.serve(call)
+        if name == PODS.name and part in NOT_OFFERED:
+            raise MethodNotAllowed(
+                f"pods/{part} is not offered here: pods of the embedded Kubernetes are processes"
+                " of this machine, reach them directly"
+            )
+        raise not_found_here(call.address)
+
+    async def _log(self, call: Call) -> web.StreamResponse:
+        pod = self._api.get(PODS, call.key).document()
+        asked = podlogs.log_options(call.query, pod, self._now())
+        if self._logs is None:
+            raise NotFound(f'pods "{call.key.name}" has no log: nothing runs pods here')
+        pieces = podlogs.at_most(
+            self._logs(call.key, asked), options.number(call.query, "limitBytes")
+        )
+        first = await anext(pieces, b"")  # what is wrong is said before the answer begins
+        return await self._streams.write(
+            call.request, podlogs.beginning_with(first, pieces), "text/plain"
+        )
+
+    async def _evict(self, call: Call) -> web.StreamResponse:
+        sent = await self._sent(call, "Eviction")
+        asked = options.deleting({}, sent.get("deleteOptions") or {})
+        self._api.evict(call.key, asked.as_used(Propagation.BACKGROUND))
+        return document(success(call.address, code=201), 201)
+
+    async def _bind(self, call: Call) -> web.StreamResponse:
+        sent = await self._sent(call, "Binding")
+        node = (sent.get("target") or {}).get("name") or ""
+        if not isinstance(node, str) or not node:
+            raise BadRequest("target.name must be the name of a node")
+        rehearsal = options.dry_run(call.query.get("dryRun", ""))
+        self._api.bind(call.key, node, _metadata(sent).get("uid") or "", dry_run=rehearsal)
+        return document(success(call.address, code=201), 201)
+
+    async def _sent(self, call: Call, kind: str) -> Json:
+        sent = await call.sent()
+        if sent.get("kind", kind) != kind:
+            raise BadRequest(f"the body must be of kind {kind}, got {sent['kind']!r}")
+        name = _metadata(sent).get("name") or call.key.name
+        if name != call.key.name:
+            raise BadRequest(
+                f"name in URL does not match name in {kind} object: {call.key.name!r}, {name!r}"
+            )
+        return sent
+
+
+def _metadata(sent: Json) -> dict[str, Any]:
+    found = sent.get("metadata")
+    return found if isinstance(found, dict) else {}

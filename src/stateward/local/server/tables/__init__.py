@@ -1,0 +1,1 @@
+"""Objects as the lines of a table, as ``kubectl get`` prints them."""

@@ -1,0 +1,51 @@
+"""Lines of custom kinds, by the columns that they ask for. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stateward.kube.codec import Json, encode
+from stateward.local.kinds import Column, Kind
+from stateward.local.server.tables import cluster, jsonpaths, pods, workloads
+from stateward.local.server.tables.ages import age
+from stateward.local.server.tables.cells import Layout, age_of, layout, name_of
+
+_BUILT_IN = pods.LAYOUTS | workloads.LAYOUTS | cluster.LAYOUTS
+_NAME = Column("Name", "string", "", format="name")
+
+
+def _plain(document: Json, now: float) -> list[Any]:
+    return [name_of(document), age_of(document, now)]
+
+
+_PLAIN = layout(_plain, "Name|Age")
+
+
+def layout_of(kind: Kind) -> Layout:
+    """Return the columns of a kind: its own, those we know, or name and age."""
+    if not kind.columns:
+        return _BUILT_IN.get(kind.resource.name, _PLAIN) if kind.built_in else _PLAIN
+
+    def line(document: Json, now: float) -> list[Any]:
+        return [name_of(document), *(_cell(document, it, now) for it in kind.columns)]
+
+    return Layout((_NAME, *kind.columns), line)
+
+
+def _cell(document: Json, column: Column, now: float) -> Any:
+    found = jsonpaths.values(document, column.path)
+    if not found or found[0] is None:
+        return None
+    match column.type:
+        case "date":
+            return age(found[0], now)
+        case "integer" | "number" | "boolean":
+            return found[0]
+        case _:
+            return " ".join(_text(it) for it in found) if len(found) > 1 else _text(found[0])
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    return encode(value).decode() if isinstance(value, dict | list) else str(value)

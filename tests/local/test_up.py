@@ -1,0 +1,150 @@
+"""`stateward local up`, as a user meets it: it comes up, ends, is killed, and comes back."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from pathlib import Path
+
+import pytest
+
+from local.clusters import EXAMPLES, kubectl_for, stateward, until, up
+from stateward.core.chance import Chance
+from stateward.core.clock import SystemClock
+from stateward.core.errors import StatewardError
+from stateward.kube.http.client import HttpClient, Limits
+from stateward.kube.http.kubeconfig import from_kubeconfig
+from stateward.kube.resources import CONFIG_MAPS
+
+READY = "Ctrl-C ends it"
+
+
+def test_it_comes_up_is_seen_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    with up(tmp_path, "--nodes", "2", "--zones", "1") as cluster:
+        cluster.read_until(READY)
+        until(
+            "two nodes are ready",
+            lambda: "2 of 2 ready" in stateward(tmp_path, "local", "status").stdout,
+        )
+        kubectl = kubectl_for(cluster.kubeconfig, tmp_path)
+        kubectl("apply", "-f", str(EXAMPLES / "web.yaml"))
+        kubectl("rollout", "status", "statefulset/web", "--timeout=60s")
+        logs = stateward(tmp_path, "local", "logs", "web-0", "--tail", "5")
+        assert logs.returncode == 0, logs.stderr
+        assert len(cluster.offspring()) > 3
+        assert cluster.interrupt() == 0
+
+    assert "local: nothing is left running" in cluster.said[-1]
+    assert not cluster.offspring()
+    assert not list((tmp_path / f"stateward-{tmp_path.stat().st_uid}").iterdir())
+    gone = stateward(tmp_path, "local", "status")
+    assert gone.returncode == 2
+    assert "no local cluster runs" in gone.stderr
+
+
+def test_what_was_acknowledged_survives_a_kill_at_any_moment(tmp_path: Path) -> None:
+    data, chance = tmp_path / "data", Chance(1)
+    acknowledged: set[str] = set()
+    for life in range(4):
+        with up(tmp_path, "--data", str(data), "--nodes", "1") as cluster:
+            cluster.read_until(READY)
+            assert acknowledged <= asyncio.run(_names(cluster.kubeconfig))
+            writes = asyncio.run(_write_until_killed(cluster, life, chance.below(150)))
+            acknowledged |= writes
+
+    with up(tmp_path, "--data", str(data), "--nodes", "1") as cluster:
+        cluster.read_until(READY)
+        assert acknowledged <= asyncio.run(_names(cluster.kubeconfig))
+    assert len(acknowledged) > 50
+
+
+async def _write_until_killed(cluster, life: int, after: int) -> set[str]:
+    """Write with several writers, kill the server when some were acknowledged, return which."""
+    done: set[str] = set()
+
+    async def write(writer: int) -> None:
+        for number in range(1000):
+            name = f"life-{life}-{writer}-{number}"
+            await client.create(CONFIG_MAPS, {"metadata": {"namespace": "default", "name": name}})
+            done.add(name)
+            if len(done) == after:
+                cluster.process.kill()
+
+    access = from_kubeconfig([cluster.kubeconfig], {})
+    async with HttpClient(access, SystemClock(), Chance(life), limits=Limits(attempts=1)) as client:
+        results = await asyncio.gather(*(write(n) for n in range(4)), return_exceptions=True)
+    assert all(isinstance(it, StatewardError) for it in results), results
+    cluster.wait()
+    return done
+
+
+async def _names(kubeconfig: Path) -> set[str]:
+    access = from_kubeconfig([kubeconfig], {})
+    async with HttpClient(access, SystemClock(), Chance(1)) as client:
+        return {it.metadata.name for it in (await client.list(CONFIG_MAPS)).items}
+
+
+def test_pods_of_a_killed_cluster_are_ended_and_come_back_with_their_volumes(
+    tmp_path: Path,
+) -> None:
+    data = tmp_path / "data"
+    with up(tmp_path, "--data", str(data), "--nodes", "1") as cluster:
+        cluster.read_until(READY)
+        kubectl = kubectl_for(cluster.kubeconfig, tmp_path)
+        kubectl("apply", "-f", str(EXAMPLES / "web.yaml"))
+        kubectl("rollout", "status", "statefulset/web", "--timeout=60s")
+        before = {
+            it["metadata"]["name"]: it["status"]["podIP"]
+            for it in kubectl.json("get", "pods")["items"]
+        }
+        cluster.kill()
+    orphans = cluster.offspring()
+    assert orphans, "a kill -9 leaves the pods behind"
+
+    with up(tmp_path, "--data", str(data), "--nodes", "1") as cluster:
+        cluster.read_until(READY)
+        until("the old processes are ended", lambda: not orphans & cluster.offspring())
+        kubectl = kubectl_for(cluster.kubeconfig, tmp_path)
+        kubectl("wait", "pods", "--all", "--for=condition=Ready", "--timeout=60s")
+        pods = kubectl.json("get", "pods")["items"]
+        assert {it["metadata"]["name"]: it["status"]["podIP"] for it in pods} == before
+    assert not cluster.offspring()
+
+
+def test_a_port_in_use_is_one_sentence(tmp_path: Path) -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = str(taken.getsockname()[1])
+        ended = stateward(tmp_path, "local", "up", "--port", port)
+
+    assert ended.returncode == 2
+    assert f"127.0.0.1:{port} must be free to listen on" in ended.stderr
+    assert "Traceback" not in ended.stderr
+
+
+def test_two_clusters_on_one_folder_is_one_sentence(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with up(tmp_path, "--data", str(data)) as cluster:
+        cluster.read_until(READY)
+        second = stateward(tmp_path, "local", "up", "--data", str(data))
+        reset = stateward(tmp_path, "local", "reset", "--data", str(data), "--yes")
+
+    for ended in (second, reset):
+        assert ended.returncode == 2
+        assert f"in use by another cluster (process {cluster.process.pid})" in ended.stderr
+
+
+@pytest.mark.parametrize("broken", ["journal", "tail"])
+def test_a_corrupt_journal_is_repaired_and_said_aloud(tmp_path: Path, broken: str) -> None:
+    data = tmp_path / "data"
+    with up(tmp_path, "--data", str(data), "--nodes", "1") as cluster:
+        cluster.read_until(READY)
+    with (data / "journal").open("ab") as journal:
+        journal.write(
+            b"0badc0de 9999 + configmaps {" if broken == "tail" else b"\xff\x00garbage\n" * 100
+        )
+
+    with up(tmp_path, "--data", str(data), "--nodes", "1") as cluster:
+        cluster.read_until(READY)
+        assert any("repaired to the last whole record" in line for line in cluster.said)
