@@ -20,8 +20,8 @@ from tools.bench.load import Ask, once, run
 
 #: Writes a second on one core that we aim at.
 AIM = 2_000
-COUNT = 2_000
-LISTS = 40
+COUNT = 5_000
+LISTS = 100
 LISTED = 1_000
 WATCHERS = 50
 TOKEN = "bench"  # noqa: S105 - of a server that lives for a second

@@ -1,8 +1,8 @@
 """Merge patches (RFC 7386) and JSON patches (RFC 6902) as functions on plain JSON values.
 
 The embedded API server applies what clients send; controllers compute the smallest patch that says
-what they mean. Nothing here changes its arguments, and what is returned shares no part with them:
-the caller may keep one and change the other.
+what they mean. Nothing here changes its arguments, and what is returned shares no part with them,
+unless it says so: the caller may keep one and change the other.
 """
 
 from __future__ import annotations
@@ -32,11 +32,16 @@ def merge_patch(target: Any, patch: Any) -> Any:
     >>> merge_patch({"a": 1, "b": {"c": 2, "d": 3}}, {"a": None, "b": {"c": 4}})
     {'b': {'c': 4, 'd': 3}}
     """
+    return _fresh(overlaid(target, patch))
+
+
+def overlaid(target: Any, patch: Any) -> Any:
+    """Return the same as :func:`merge_patch`, sharing parts with both: for who copies it anyway."""
     if not isinstance(patch, dict):
-        return _fresh(patch)
+        return patch
     base = target if isinstance(target, dict) else {}
     return {
-        name: merge_patch(base.get(name), value) if name in patch else _fresh(value)
+        name: overlaid(base.get(name), value) if name in patch else value
         for name, value in (base | patch).items()
         if value is not None or name not in patch
     }

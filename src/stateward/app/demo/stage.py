@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 
 from stateward.app import homes
@@ -91,21 +91,23 @@ class Stage:
 @asynccontextmanager
 async def stage(ports: Ports, *, tick: Tell, say: Tell) -> AsyncGenerator[Stage, None]:
     """Set the stage, and clear it afterwards: not a process is left."""
-    with homes.a_home(None) as root:
-        async with running(Plan(root), ports, tick=tick, say=say) as cluster:
-            access = from_kubeconfig([cluster.kubeconfig], os.environ)
-            async with _client(access, ports, "you") as client:
-                await _prepare(client)
-                it = Stage(ports, cluster, client)
-                names = ("operator-a", "operator-b")
-                tasks = [asyncio.create_task(_operate(it, access, name)) for name in names]
-                tick("two instances of the example operator")
-                try:
-                    yield it
-                finally:
-                    for task in tasks:
-                        task.cancel()
-                    await asyncio.gather(*tasks, return_exceptions=True)
+    async with AsyncExitStack() as stack:
+        root = stack.enter_context(homes.a_home(None))
+        cluster = await stack.enter_async_context(running(Plan(root), ports, tick=tick, say=say))
+        access = from_kubeconfig([cluster.kubeconfig], os.environ)
+        client = await stack.enter_async_context(_client(access, ports, "you"))
+        await _prepare(client)
+        it = Stage(ports, cluster, client)
+        for name in ("operator-a", "operator-b"):
+            task = asyncio.create_task(_operate(it, access, name))
+            stack.push_async_callback(_end, task)
+        tick("two instances of the example operator")
+        yield it
+
+
+async def _end(task: asyncio.Task[None]) -> None:
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 def _client(access: ClusterAccess, ports: Ports, name: str) -> HttpClient:

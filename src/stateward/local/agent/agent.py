@@ -235,18 +235,14 @@ def _log_of(life: PodLife, options: LogOptions) -> logs.LogFile:
     if name not in life.containers:
         raise BadRequest(f"container {name} is not valid for pod {pod.name}")
     container = life.containers[name]
-    found = container.logs
+    found = container.logs.previous if options.previous else container.logs.last
+    if found is not None:
+        return found
     if options.previous:
-        if len(found) < 2:
-            raise BadRequest(
-                f'previous terminated container "{name}" in pod "{pod.name}" not found'
-            )
-        return found[-2]
-    if not found:
-        state = container.view.state
-        why = state.reason if isinstance(state, Waiting) else "ContainerCreating"
-        raise BadRequest(f'container "{name}" in pod "{pod.name}" is waiting to start: {why}')
-    return found[-1]
+        raise BadRequest(f'previous terminated container "{name}" in pod "{pod.name}" not found')
+    state = container.view.state
+    why = state.reason if isinstance(state, Waiting) else "ContainerCreating"
+    raise BadRequest(f'container "{name}" in pod "{pod.name}" is waiting to start: {why}')
 
 
 async def _wait_for(stop: asyncio.Event) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Set
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple, TypeAlias
 
 from stateward.kube import schemas
-from stateward.kube.codec import Json, plain
+from stateward.kube.codec import Json, decode_json, encode, plain
 from stateward.kube.errors import Cause, Conflict, ServerFailed
 from stateward.local.apply import fields
 from stateward.local.apply.paths import Path, dotted, from_fields_v1, to_fields_v1
@@ -51,7 +51,7 @@ class Identity(NamedTuple):
     subresource: str
 
 
-Owners: TypeAlias = dict[Identity, set[Path]]
+Owners: TypeAlias = dict[Identity, frozenset[Path]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +83,9 @@ def record(old: Json | None, new: Json, writer: Writer, kind: Kind) -> None:
     owners = _owners(old)
     for identity in tuple(owners):
         lost = removed if identity == writer.identity else removed | written
-        owners[identity] = owners[identity] - lost
-    owners[writer.identity] = owners.get(writer.identity, set()) | written
+        if not lost.isdisjoint(owners[identity]):
+            owners[identity] = owners[identity] - lost
+    owners[writer.identity] = owners.get(writer.identity, frozenset()) | written
     _write_owners(old, new, owners, writer, touched=bool(written or removed))
 
 
@@ -122,7 +123,7 @@ def applied(old: Json, body: Json, writer: Writer, kind: Kind, *, force: bool) -
     """Return what an apply makes of an object; raise Conflict when others own what it sets."""
     _refuse_doubles(body, kind)
     structure, owners = kind.structure(), _owners(old)
-    last = owners.get(writer.identity, set())
+    last = owners.get(writer.identity, frozenset())
     said = fields.places(body, structure)
     wanted = owners[writer.identity] = _owned(said, kind, writer.subresource)
     laid: Json = fields.merged(fresh(old), _without_server_part(body), structure)
@@ -153,8 +154,8 @@ def _refuse_doubles(body: Json, kind: Kind) -> None:
         )
 
 
-def _owned(paths: Set[Path], kind: Kind, subresource: str) -> set[Path]:
-    return {path for path in paths if _is_owned(path, kind, subresource)}
+def _owned(paths: Set[Path], kind: Kind, subresource: str) -> frozenset[Path]:
+    return frozenset(path for path in paths if _is_owned(path, kind, subresource))
 
 
 def _is_owned(path: Path, kind: Kind, subresource: str) -> bool:
@@ -177,7 +178,17 @@ def _without_server_part(body: Json) -> Json:
 
 def _owners(document: Json | None) -> Owners:
     entries = document["metadata"].get("managedFields") or () if document else ()
-    return {_identity(entry): from_fields_v1(entry.get("fieldsV1") or {}) for entry in entries}
+    return {_identity(entry): _paths_of(entry) for entry in entries}
+
+
+def _paths_of(entry: Json) -> frozenset[Path]:
+    return _read(encode(entry.get("fieldsV1") or {}))
+
+
+@lru_cache(maxsize=256)
+def _read(text: bytes) -> frozenset[Path]:
+    """Read a record; many objects have the same ones."""
+    return frozenset(from_fields_v1(decode_json(text)))
 
 
 def _identity(entry: Json) -> Identity:
@@ -191,14 +202,17 @@ def _write_owners(
 ) -> None:
     """Write the records; the time of one changes only when what it says or did changed."""
     entries = old["metadata"].get("managedFields") or () if old else ()
-    times = {_identity(entry): entry.get("time", writer.time) for entry in entries}
-    if touched:
-        times[writer.identity] = writer.time
-    records = [
-        _entry(identity, paths, new["apiVersion"], times.get(identity, writer.time))
-        for identity, paths in owners.items()
-        if paths
-    ]
+    known = {_identity(entry): entry for entry in entries}
+    records = []
+    for identity, paths in owners.items():
+        entry = known.get(identity, {})
+        time = entry.get("time", writer.time)
+        if touched and identity == writer.identity:
+            time = writer.time
+        if paths and entry and _paths_of(entry) == paths:
+            records.append(entry | {"time": time})
+        elif paths:
+            records.append(_entry(identity, paths, new["apiVersion"], time))
     if records:
         new["metadata"]["managedFields"] = sorted(records, key=_order)
     else:

@@ -23,7 +23,7 @@ from stateward.kube.errors import (
     WrongType,
 )
 from stateward.kube.meta import ObjectKey
-from stateward.kube.patch import PatchError, json_patch, merge_patch
+from stateward.kube.patch import PatchError, json_patch, overlaid
 from stateward.kube.resources import NAMESPACES, Resource
 from stateward.local.apply import managed
 from stateward.local.kinds import Kind, Kinds
@@ -336,7 +336,7 @@ def _patched(
 ) -> Json:
     try:
         if isinstance(patch, MergePatch):
-            new = merge_patch(old, patch.body)
+            new = overlaid(old, patch.body)
         elif isinstance(patch, StrategicPatch):
             new = _strategically_patched(old, patch, kind)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -135,8 +135,9 @@ class Streams:
         except asyncio.CancelledError:
             if not self._closing:
                 raise
-            task.uncancel()  # it was us: the reader gets a proper end
-            await response.write_eof()
+            task.uncancel()  # it was us: the reader gets a proper end, if it is still there
+            with suppress(ConnectionError):
+                await response.write_eof()
         except TimeoutError:
             if request.transport is not None:
                 request.transport.abort()

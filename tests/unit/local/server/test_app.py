@@ -214,3 +214,23 @@ async def test_the_end_of_a_server_is_the_end_of_its_watches() -> None:
 
         assert await watching == []
         assert loop.time() - began < 1
+
+
+async def test_a_server_ends_soon_whoever_is_still_there() -> None:
+    loop = asyncio.get_running_loop()
+    server = ApiServer(served_api(ports()), ports(), token=TOKEN)
+    async with server.listening() as url:
+        host, port = url.removeprefix("http://").split(":")
+        asked = (
+            f"GET {CONFIGS}?watch=1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+        )
+        reader, writer = await asyncio.open_connection(host, int(port))
+        writer.write(asked.encode())
+        await reader.readuntil(b"\r\n\r\n")
+        _, idle = await asyncio.open_connection(host, int(port))
+        began = loop.time()
+
+    assert loop.time() - began < 2
+    assert (await reader.read()).endswith(b"0\r\n\r\n")  # a proper end of the chunks
+    writer.close()
+    idle.close()

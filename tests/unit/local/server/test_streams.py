@@ -141,3 +141,18 @@ async def test_a_slow_reader_is_cut_off() -> None:
         writer.close()
 
         assert (await site.get("/healthz")).status == 200
+
+
+async def test_a_write_wakes_nobody_who_watches_something_else() -> None:
+    async with serving() as site:
+        async with asyncio.TaskGroup() as group:
+            seen = group.create_task(site.lines(f"{WATCH}&resourceVersion=1&timeoutSeconds=1", 1))
+            while not len(site.server.streams):  # noqa: ASYNC110 - it begins with a connection
+                await asyncio.sleep(0.001)
+            listening = site.api.store._listeners
+            await site.post("/api/v1/namespaces/default/secrets", {"metadata": {"name": "s"}})
+
+            assert len(listening["configmaps"]) == 1
+            assert "secrets" not in listening
+
+        assert seen.result() == []

@@ -138,7 +138,6 @@ def main() -> None:
     ]
     target = TARGET / f"fields-{asked.version}.json"
     target.write_text("{\n" + ",\n".join(lines) + "\n}\n")
-    print(f"{target}: {len(lines)} messages")
 
 
 if __name__ == "__main__":

@@ -107,6 +107,38 @@ class LogFile:
         return self.path.open("wb", buffering=0)
 
 
+class RunLogs:
+    """The logs of the last two runs of a container."""
+
+    def __init__(self, path: Callable[[int], Path], now: Callable[[], float]) -> None:
+        self._path = path
+        self._now = now
+        self._kept: list[LogFile] = []
+
+    @property
+    def last(self) -> LogFile | None:
+        """The log of the last run, if there was one."""
+        return self._kept[-1] if self._kept else None
+
+    @property
+    def previous(self) -> LogFile | None:
+        """The log of the run before."""
+        return self._kept[-2] if len(self._kept) > 1 else None
+
+    def recall(self, run: int) -> None:
+        """Take in that an earlier agent kept the log of a run."""
+        self._kept = [LogFile(self._path(run), self._now)]
+
+    def begin(self, run: int) -> LogFile:
+        """Return the log of a new run; of the ones before, one is kept."""
+        for old in self._kept[:-1]:
+            old.remove()
+        log = LogFile(self._path(run), self._now)
+        log.open()
+        self._kept = [*self._kept[-1:], log]
+        return log
+
+
 async def read(
     log: LogFile, options: LogOptions, now: float, aside: Aside
 ) -> AsyncGenerator[bytes, None]:

@@ -12,7 +12,7 @@ import structlog
 from stateward.core.errors import UsageError
 from stateward.kube.codec import Json
 from stateward.local.agent.actions import Target
-from stateward.local.agent.files.logs import LogFile
+from stateward.local.agent.files.logs import RunLogs
 from stateward.local.agent.life import status
 from stateward.local.agent.life.patience import Patience
 from stateward.local.agent.life.recipe import Recipe
@@ -38,8 +38,8 @@ class ContainerLife:
         recipe: Callable[[str], Recipe],
     ) -> None:
         self.view = view
-        #: The logs of the run before and of this one, as far as there are any.
-        self.logs: list[LogFile] = []
+        uid = pod.metadata.uid
+        self.logs = RunLogs(lambda run: tools.folders.log(uid, view.name, run), tools.clock.now)
         #: Set once it started well; sidecars are waited for by this.
         self.up = asyncio.Event()
         self._pod = pod
@@ -55,7 +55,7 @@ class ContainerLife:
         self._ends = 0
         self._task: asyncio.Task[None] | None = None
         if view.container_id:  # an earlier agent ran it, and its words are still there
-            self.logs = [self._log_of(view.restarts)]
+            self.logs.recall(view.restarts)
         self._log = structlog.get_logger("agent").bind(
             pod=str(pod.metadata.key), container=view.name
         )
@@ -149,15 +149,17 @@ class ContainerLife:
         await given_up([watching, *([ending] if ending else [])])
 
     def _start(self, recipe: Recipe, began: float) -> Process | None:
-        view, uid = self.view, self._pod.metadata.uid
-        self._count_restart()
-        view.container_id = f"stateward://{uid}/{view.name}/{view.restarts}"
+        view = self.view
+        view.begin(self._pod.metadata.uid)
         self.say(EventType.NORMAL, "Created", f"Created container: {view.name}")
         try:
             self._target = recipe.target()
-            self._process = self._tools.runner.start(recipe.launch(), self._next_log())
+            self._process = self._tools.runner.start(
+                recipe.launch(), self.logs.begin(view.restarts)
+            )
         except (UsageError, OSError) as error:
-            self.logs[-1].close() if self.logs else None
+            if self.logs.last is not None:
+                self.logs.last.close()
             view.end(Terminated(128, 0, "StartError", str(error), began, began))
             self.say(EventType.WARNING, "Failed", f"Error: {error}")
             self._pod.changed()
@@ -174,25 +176,6 @@ class ContainerLife:
             await Watch(self, recipe, self._target, self._tools).run()
         except Exception:  # noqa: BLE001 - a bug in a probe must not end the container
             self._log.exception("watching a container failed by a bug")
-
-    def _next_log(self) -> LogFile:
-        for old in self.logs[:-1]:
-            old.remove()
-        log = self._log_of(self.view.restarts)
-        log.open()
-        self.logs = [*self.logs[-1:], log]
-        return log
-
-    def _log_of(self, run: int) -> LogFile:
-        path = self._tools.folders.log(self._pod.metadata.uid, self.view.name, run)
-        return LogFile(path, self._tools.clock.now)
-
-    def _count_restart(self) -> None:
-        view = self.view
-        if isinstance(view.state, Terminated):
-            view.last = view.state
-        if view.container_id:
-            view.restarts += 1
 
     def _take_in_end(self, code: int, began: float, recipe: Recipe) -> None:
         over = status.ended(code, began, self._tools.clock.now(), self.view.container_id)

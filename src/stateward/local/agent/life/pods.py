@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import structlog
 
+from stateward.core.clock import Clock
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectMeta
 from stateward.local.agent.environment import PodView
@@ -143,7 +145,9 @@ class PodLife:
     # -------------------------------------------------------------- its course
     async def _live(self) -> None:
         work = asyncio.create_task(self._work())
-        deadline = asyncio.create_task(self._deadline())
+        deadline = asyncio.create_task(
+            _deadline(lambda: self._spec, self._facts.started_at, self.bell, self._tools.clock)
+        )
         leaving = asyncio.create_task(self._leaving.wait())
         try:
             await asyncio.wait({work, deadline, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -177,19 +181,6 @@ class PodLife:
                 self._facts.prepared = True
                 self._crew.tell_waiting("")
                 return
-
-    async def _deadline(self) -> None:
-        while True:
-            seconds = self._spec.get("activeDeadlineSeconds")
-            heard = self.bell.heard()
-            if seconds is None:
-                await heard
-                continue
-            left = self._facts.started_at + seconds - self._tools.clock.now()
-            if left <= 0:
-                heard.close()
-                return
-            await first(self._tools.clock.sleep(left), heard)
 
     async def _fail(self, reason: str, message: str) -> None:
         self._facts.failed = reason, message
@@ -251,6 +242,20 @@ def _first_facts(pod: Document, spec: Json, host: str, now: float) -> status.Pod
         inits=[status.recalled(it, old, now) for it in _list(spec, "initContainers")],
         mains=[status.recalled(it, old, now) for it in _list(spec, "containers")],
     )
+
+
+async def _deadline(spec: Callable[[], Json], began: float, bell: Bell, clock: Clock) -> None:
+    """Return when a pod was active for as long as it may be; that can be said late."""
+    while True:
+        seconds, heard = spec().get("activeDeadlineSeconds"), bell.heard()
+        if seconds is None:
+            await heard
+            continue
+        left = began + seconds - clock.now()
+        if left <= 0:
+            heard.close()
+            return
+        await first(clock.sleep(left), heard)
 
 
 async def _all_set(*events: asyncio.Event) -> None:

@@ -63,6 +63,14 @@ class ContainerView:
     #: An init container that stays beside the others.
     sidecar: bool = False
 
+    def begin(self, pod: str) -> None:
+        """Take in that it starts once more; only the very first start is no restart."""
+        if isinstance(self.state, Terminated):
+            self.last = self.state
+        if self.container_id:
+            self.restarts += 1
+        self.container_id = f"stateward://{pod}/{self.name}/{self.restarts}"
+
     def end(self, ended: Terminated) -> None:
         """Take in that it ended."""
         self.state, self.started, self.ready = ended, False, False

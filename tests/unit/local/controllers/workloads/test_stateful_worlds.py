@@ -260,7 +260,7 @@ async def test_a_pod_of_that_name_that_is_not_ours_is_waited_for():
         assert cluster.names(PODS) == ["web-0"]
         assert "FailedCreate" in cluster.reasons("web")
         await cluster.remove(PODS, "web-0")
-        await until(settled(cluster, 3))
+        await until(settled(cluster, 3), within=10)
 
 
 async def test_orphans_are_taken_in_and_strangers_let_go():

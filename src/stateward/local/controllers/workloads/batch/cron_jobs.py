@@ -32,19 +32,20 @@ class CronJobs:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._hands = Hands(desk, CRON_JOBS)
+        #: The version of each spec that was complained about: once is enough.
+        self._complaints: dict[ObjectKey, tuple[str, int]] = {}
 
     async def reconcile(self, key: ObjectKey) -> Outcome:
         """Give one cron job a pass."""
         owner = self._desk.cache(CRON_JOBS).get(key)
         if owner is None or owner.metadata.deleting:
+            self._complaints.pop(key, None)
             return DONE
         spec = owner.spec
         try:
             schedule = Schedule.parse(str(spec.get("schedule") or ""), spec.get("timeZone"))
         except SpecInvalid as error:
-            reason = "UnknownTimeZone" if "timeZone" in error.field else "UnparseableSchedule"
-            await self._hands.tell(owner, reason, error.sentence(), warning=True)
-            return Blocked(reason, error.message, error.hint)
+            return await self._complain(owner, error)
         owned = self._desk.cache(JOBS).find("owner", owner.metadata.uid)
         runs = [Run.of(job) for job in owned if controls(owner.metadata, job.metadata)]
         now = self._desk.ports.clock.now()
@@ -56,6 +57,14 @@ class CronJobs:
         return Retry(
             decided.wake + _SHORTLY, "NextRun", "waits for the next moment of its schedule"
         )
+
+    async def _complain(self, owner: Document, error: SpecInvalid) -> Outcome:
+        reason = "UnknownTimeZone" if "timeZone" in error.field else "UnparseableSchedule"
+        key, version = owner.metadata.key, (owner.metadata.uid, owner.metadata.generation)
+        if self._complaints.get(key) != version:
+            self._complaints[key] = version
+            await self._hands.tell(owner, reason, error.sentence(), warning=True)
+        return Blocked(reason, error.message, error.hint)
 
     async def _carry_out(self, owner: Document, view: View, decided: Plan) -> None:
         for run in decided.end:

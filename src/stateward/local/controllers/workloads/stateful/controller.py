@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from stateward.core.outcome import DONE, Outcome, Retry, Wait
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists, ApiError, Conflict
-from stateward.kube.meta import ObjectKey, ObjectMeta
+from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import PODS, STATEFUL_SETS, VOLUME_CLAIMS
 from stateward.local.catalog import CONTROLLER_REVISIONS
 from stateward.local.controllers.desk import Desk
@@ -30,9 +31,8 @@ from stateward.local.controllers.workloads.stateful.plan import (
 from stateward.local.controllers.workloads.stateful.status import status
 from stateward.local.controllers.workloads.waking import owner_or_adopter
 from stateward.runtime import triggers
+from stateward.runtime.triggers import Trigger
 
-#: Seconds after which a name that somebody else has taken is tried again.
-_TAKEN_AGAIN = 5.0
 _HISTORY = 10
 
 
@@ -129,7 +129,7 @@ class StatefulSets:
         await self._hands.report(owner, status(view, owner.metadata.generation, collisions))
         await self._forget_old(scene, view)
         if taken:
-            return Retry(_TAKEN_AGAIN, "NameTaken", taken)
+            return Wait("NameTaken", taken)
         if decided.wake:
             return Retry(decided.wake, "MinReadySeconds", f"waits for {decided.waits_for}")
         return Wait("Waiting", f"waits for {decided.waits_for}") if decided.waits_for else DONE
@@ -238,6 +238,29 @@ class StatefulSets:
             await self._hands.delete(CONTROLLER_REVISIONS, revision.metadata)
 
 
+def _by_name(desk: Desk) -> Trigger:
+    """Wake the set of a pod, and the one that waits for the name of a pod that is not its own."""
+    cache = desk.cache(STATEFUL_SETS)
+    wake_owner = owner_or_adopter(desk, STATEFUL_SETS)
+
+    def wake(pod: Object) -> Iterable[ObjectKey]:
+        yield from wake_owner(pod)
+        parent = ObjectKey(pod.metadata.namespace, pod.metadata.name.rpartition("-")[0])
+        if parent in cache:
+            yield parent
+
+    return wake
+
+
+def _by_claim(claim: Object) -> Iterable[ObjectKey]:
+    """Wake the set that a claim ends with, or whose pod it ends with."""
+    for owner in claim.metadata.owner_references:
+        if owner.kind == STATEFUL_SETS.kind:
+            yield ObjectKey(claim.metadata.namespace, owner.name)
+        elif owner.kind == PODS.kind:
+            yield ObjectKey(claim.metadata.namespace, owner.name.rpartition("-")[0])
+
+
 def employ(desk: Desk) -> None:
     """Have the StatefulSets of a cluster looked after."""
     desk.add(
@@ -245,8 +268,8 @@ def employ(desk: Desk) -> None:
         StatefulSets(desk),
         (
             (STATEFUL_SETS, triggers.itself),
-            (PODS, owner_or_adopter(desk, STATEFUL_SETS)),
+            (PODS, _by_name(desk)),
             (CONTROLLER_REVISIONS, owner_or_adopter(desk, STATEFUL_SETS)),
-            (VOLUME_CLAIMS, triggers.owner(STATEFUL_SETS)),
+            (VOLUME_CLAIMS, _by_claim),
         ),
     )
