@@ -378,3 +378,15 @@ async def test_init_containers_go_first_and_in_order(tmp_path: Path) -> None:
         assert [it["state"]["terminated"]["reason"] for it in status["initContainerStatuses"]] == [
             "Completed"
         ] * 2
+
+
+async def test_what_leaves_its_group_ends_with_the_container(tmp_path: Path) -> None:
+    stage = stage_in(tmp_path)
+    async with stage.running():
+        await stage.make("p", sh("setsid sleep 63 & sleep 0.2"), restartPolicy="Never")
+        await stage.until("p", lambda it: it["phase"] == "Succeeded")
+        for _ in range(100):
+            if nothing_left(stage):
+                break
+            await asyncio.sleep(0.02)
+        assert nothing_left(stage)

@@ -11,6 +11,7 @@ import json
 import os
 import socket
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from stateward.core.errors import UsageError
@@ -83,8 +84,9 @@ class Addresses:
 
     def _write(self) -> None:
         fresh = self._path.with_suffix(".new")
-        fresh.write_text(json.dumps(self._known, indent=0))
-        os.replace(fresh, self._path)  # noqa: PTH105 - the words of the manual: atomic
+        with suppress(OSError):  # on a full disk names are remembered until we end
+            fresh.write_text(json.dumps(self._known, indent=0))
+            os.replace(fresh, self._path)  # noqa: PTH105 - the words of the manual: atomic
 
 
 def _read(path: Path) -> dict[str, str]:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import structlog
 
 from stateward.core.chance import Chance
-from stateward.core.errors import StatewardError
+from stateward.core.errors import StatewardError, UsageError
 from stateward.core.ports import Ports
 from stateward.kube.client import Client, LogOptions
 from stateward.kube.errors import BadRequest, NotFound
@@ -86,9 +86,7 @@ class Agent:
     ) -> None:
         self._means = means = means or Means()
         self._clock = ports.clock
-        root.mkdir(parents=True, exist_ok=True)
-        self._cluster = _cluster_name(root, ports.chance)
-        self._records = Records(root / "processes")
+        self._cluster, self._records = _own_folder(root, ports.chance)
         self._network = means.network()
         metrics = means.metrics or Metrics(ports.clock)
         addresses = Addresses(self._cluster, root / "addresses.json")
@@ -210,6 +208,18 @@ class _Voice:
     async def close(self) -> None:
         """Give up what is not told yet."""
         await given_up(self._tasks)
+
+
+def _own_folder(root: Path, chance: Chance) -> tuple[str, Records]:
+    """Return the name of the cluster and the list of its processes, both kept in its folder."""
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        return _cluster_name(root, chance), Records(root / "processes")
+    except OSError as error:
+        raise UsageError(
+            f"the folder {root} must be one we may write to: {error}",
+            hint="choose another folder, or make room on its disk",
+        ) from error
 
 
 def _cluster_name(root: Path, chance: Chance) -> str:

@@ -8,6 +8,7 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 import structlog
 
@@ -18,7 +19,7 @@ from stateward.kube.client import Client, MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import LEASES, NAMESPACES, NODES
+from stateward.kube.resources import LEASES, NAMESPACES, NODES, Resource
 
 LEASE_NAMESPACE = "kube-node-lease"
 VERSION = "v1.35.0-stateward"
@@ -157,8 +158,9 @@ class NodeKeeper:
             await self._register(node)
 
     async def report(self, node: Node) -> None:
-        """Write the status of a node, made anew if somebody deleted it."""
-        await node.reachable.wait()
+        """Write the status of a node, made anew if somebody deleted it; a lost one is silent."""
+        if not node.reachable.is_set():
+            return
         key, now = ObjectKey("", node.spec.name), self._clock.now()
         status = status_of(node, self._told.get(node.spec.name, {}), now)
         try:
@@ -186,7 +188,8 @@ class NodeKeeper:
 
     async def _create_namespace(self) -> None:
         with suppress(AlreadyExists):
-            await self._client.create(NAMESPACES, {"metadata": {"name": LEASE_NAMESPACE}})
+            body = {"metadata": {"name": LEASE_NAMESPACE}}
+            await self._client.create(NAMESPACES, _typed(NAMESPACES, body))
 
     async def _register(self, node: Node) -> None:
         spec, now = node.spec, self._clock.now()
@@ -198,7 +201,7 @@ class NodeKeeper:
         }
         key = ObjectKey("", spec.name)
         try:
-            await self._client.create(NODES, body)
+            await self._client.create(NODES, _typed(NODES, body))
         except AlreadyExists:
             await self._client.patch(
                 NODES, key, MergePatch({"metadata": {"labels": labels_of(spec)}})
@@ -222,4 +225,9 @@ class NodeKeeper:
             await self._create_namespace()
             metadata = {"namespace": LEASE_NAMESPACE, "name": name}
             with suppress(AlreadyExists):
-                await self._client.create(LEASES, {"metadata": metadata, "spec": spec})
+                body = {"metadata": metadata, "spec": spec}
+                await self._client.create(LEASES, _typed(LEASES, body))
+
+
+def _typed(resource: Resource[Any], body: Json) -> Json:
+    return {"apiVersion": resource.api_version, "kind": resource.kind, **body}

@@ -22,6 +22,8 @@ _PROC = Path("/proc")
 #: Seconds that killed processes get to be gone; only one that hangs in the kernel takes longer.
 _PATIENCE = 5.0
 _STEP = 0.02
+#: So often a container's remains are looked for: they may start others while they are hunted.
+_ROUNDS = 3
 
 
 def start_time(pid: int) -> int | None:
@@ -35,16 +37,18 @@ def start_time(pid: int) -> int | None:
     return None if fields[0] in {"Z", "X"} else int(fields[19])
 
 
-def marked(cluster: str) -> dict[int, int]:
-    """Return the processes of a cluster, each with its start time."""
-    wanted = f"{CLUSTER}={cluster}".encode()
+def marked(cluster: str, container: str = "") -> dict[int, int]:
+    """Return the processes of a cluster, or of a container, each with its start time."""
+    wanted = {f"{CLUSTER}={cluster}".encode()}
+    if container:
+        wanted.add(f"{CONTAINER}={container}".encode())
     found: dict[int, int] = {}
     for entry in os.scandir(_PROC):
         if not entry.name.isdigit():
             continue
         with suppress(OSError):
             variables = (_PROC / entry.name / "environ").read_bytes().split(b"\0")
-            began = start_time(int(entry.name)) if wanted in variables else None
+            began = start_time(int(entry.name)) if wanted.issubset(variables) else None
             if began is not None:
                 found[int(entry.name)] = began
     return found
@@ -61,7 +65,8 @@ class Records:
         """Write down a group by its leader."""
         began = start_time(pid)
         if began is not None:
-            (self._folder / str(pid)).write_text(str(began))
+            with suppress(OSError):  # on a full disk its mark must do
+                (self._folder / str(pid)).write_text(str(began))
 
     def remove(self, pid: int) -> None:
         """Strike out a group that ended."""
@@ -96,6 +101,14 @@ def kill(pid: int, began: int) -> bool:
     finally:
         os.close(held)
     return True
+
+
+def clear(cluster: str, container: str) -> None:
+    """Kill what is left of a container: processes that had left its group."""
+    for _ in range(_ROUNDS):
+        hit = [kill(pid, began) for pid, began in marked(cluster, container).items()]
+        if not any(hit):
+            return
 
 
 async def sweep(cluster: str, records: Records, clock: Clock) -> list[int]:

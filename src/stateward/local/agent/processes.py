@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Protocol
 
 from stateward.core.errors import UsageError
+from stateward.local.agent import orphans
 from stateward.local.agent.orphans import CLUSTER, CONTAINER, Records
 
 _PIECE = 65_536
@@ -67,6 +68,9 @@ class Runner(Protocol):
 
     def start(self, launch: Launch, output: Output) -> Process:
         """Start one; raise StartFailed when that cannot be."""
+
+    async def clear(self, mark: str) -> None:
+        """End what a container left behind: programs that had left their groups."""
 
 
 class Captured:
@@ -123,6 +127,10 @@ class LocalRunner:
             started.wait()
             os.close(heard)
             raise StartFailed(f"{launch.argv[0]} cannot be looked after: {error}") from error
+
+    async def clear(self, mark: str) -> None:
+        """Kill what carries the mark of a container that ended."""
+        await asyncio.to_thread(orphans.clear, self._cluster, mark)
 
 
 class _Group:

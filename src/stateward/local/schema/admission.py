@@ -13,6 +13,7 @@ from stateward.local.schema import namespaces
 from stateward.local.schema.builtin import checks, decisions, defaults
 from stateward.local.schema.custom.definition_checks import definition_problems
 from stateward.local.schema.custom.objects import CustomSchema
+from stateward.local.schema.pruning import without_nulls
 from stateward.local.schema.reading import check_applied, read_built_in, read_custom
 from stateward.local.store import Store
 
@@ -32,14 +33,19 @@ class FullAdmission:
             read_custom(document, kind.schema, author)
         elif kind.built_in:
             read_built_in(kind, document, author, refusal)
-        self.fill(kind, document)
+        self._fill(kind, document)
 
     def read_applied(self, kind: Kind, body: Json) -> None:
         """Raise when somebody applies what the schema does not name."""
         check_applied(kind, body)
 
     def fill(self, kind: Kind, document: Json) -> None:
-        """Fill in defaults, in place."""
+        """Fill in defaults, in place; who applied a null said nothing."""
+        if kind.built_in:
+            without_nulls(document)
+        self._fill(kind, document)
+
+    def _fill(self, kind: Kind, document: Json) -> None:
         if kind.built_in:
             defaults.fill(kind.resource.name, document)
         elif kind.schema is not None:

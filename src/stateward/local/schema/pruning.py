@@ -11,6 +11,12 @@ _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _TEXT: Final[Json] = {"type": "string"}
 #: What every object has.
 OBJECT: Final[Json] = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": {"$ref": _META}}
+_EXTENSIONS: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+#: What may also be something simpler, and is this where it has fields.
+_MEANT: Final = {
+    f"{_EXTENSIONS}.JSONSchemaPropsOr{other}": f"{_EXTENSIONS}.JSONSchemaProps"
+    for other in ("Array", "Bool", "StringArray")
+}
 _PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 
 
@@ -37,7 +43,8 @@ def resolved(schema: Json) -> Json:
     """Follow a reference to one of Kubernetes' own definitions; what it leaves open stays open."""
     if "$ref" not in schema:
         return schema
-    target = schemas.definitions()[schema["$ref"]]
+    name: str = schema["$ref"]
+    target = schemas.definitions()[_MEANT.get(name, name)]
     is_open = not target.keys() & {"properties", "additionalProperties", "items"}
     return target | {_PRESERVE: True} if is_open else target
 

@@ -22,11 +22,15 @@ QUANTITY: Final = r"^[+-]?([0-9]+|[0-9]+\.[0-9]*|\.[0-9]+)([KMGTPE]i|[numkMGTPE]
 _BASE64: Final = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?\s*$"
 _INTEGERS: Final = {"int32": 2**31, "int64": 2**63}
 _API: Final = "io.k8s.apimachinery.pkg"
+_EXTENSIONS: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
+_SCHEMA: Final[Json] = {"$ref": f"#/definitions/{_EXTENSIONS}.JSONSchemaProps"}
 #: What the schemas of Kubernetes say less exactly than its decoder reads.
 _EXACTLY: Final[dict[str, Json]] = {
     f"{_API}.api.resource.Quantity": {
         "anyOf": [{"type": "string", "pattern": QUANTITY}, {"type": "number"}]
     },
+    f"{_EXTENSIONS}.JSONSchemaPropsOrArray": _SCHEMA,
+    f"{_EXTENSIONS}.JSONSchemaPropsOrBool": {"anyOf": [{"type": "boolean"}, _SCHEMA]},
     # A moment that is not known yet is null.
     f"{_API}.apis.meta.v1.Time": {"type": ["string", "null"], "format": "date-time"},
     f"{_API}.apis.meta.v1.MicroTime": {"type": ["string", "null"], "format": "date-time"},
@@ -59,6 +63,16 @@ def of_definition(name: str) -> Draft4Validator:
 def of_custom(schema: Json) -> Draft4Validator:
     """Return the validator of the schema of a custom kind."""
     return compiled(_plain_schema(schema))
+
+
+def schema_problem(schema: Json) -> tuple[tuple[str, ...], str] | None:
+    """Say where a schema of a custom kind is none, and why; None when it is one."""
+    try:
+        of_custom(schema)
+    except ValueError as error:
+        where = tuple(str(word) for word in getattr(error, "instance_path", ()))
+        return where, str(getattr(error, "message", error))
+    return None
 
 
 @cache

@@ -55,29 +55,35 @@ class _Watch:
             yield error_event(error)
 
     async def _told(self) -> AsyncGenerator[bytes, None]:
-        initial = self.asked.initial_events
-        since = self.asked.revision or 0
-        if initial:
-            check_known(self.store, since)
-            since = 0
-        elif initial is False and not since:
-            since = self.store.revision
+        first, initial = True, bool(self.asked.initial_events)
         resource = self.show.kind.resource
-        first = True
-        stream = batches(self.store, resource, self.wanted, since, self.pace)
+        stream = batches(self.store, resource, self.wanted, self._since(), self.pace)
         async with aclosing(stream) as groups:
             async for group in groups:
-                known = self.store.revision
-                if isinstance(group, int):
-                    if self.asked.bookmarks:
-                        yield self.show.bookmark(group)
-                    continue
-                for piece in self._lines(group, first=first):
+                for piece in self._shown(group, first=first, initial=initial):
                     yield piece
-                    first = False
-                if initial:
-                    initial = None
-                    yield self.show.bookmark(known, initial_end=True)
+                first = first and not (isinstance(group, list) and group)
+                initial = False
+
+    def _since(self) -> int:
+        """Return the revision to begin after; 0 begins with what is there."""
+        since = self.asked.revision or 0
+        if self.asked.initial_events:
+            check_known(self.store, since)
+            return 0
+        if self.asked.initial_events is False and not since:
+            return self.store.revision
+        return since
+
+    def _shown(self, group: list[Sighting] | int, *, first: bool, initial: bool) -> Iterator[bytes]:
+        if isinstance(group, int):
+            if self.asked.bookmarks:
+                yield self.show.bookmark(group)
+            return
+        known = self.store.revision  # before anybody else gets to write
+        yield from self._lines(group, first=first)
+        if initial:
+            yield self.show.bookmark(known, initial_end=True)
 
     def _lines(self, group: list[Sighting], *, first: bool) -> Iterator[bytes]:
         lines: list[bytes] = []

@@ -71,6 +71,9 @@ class Actors:
             script(acted)
         return acted
 
+    async def clear(self, mark: str) -> None:
+        pass
+
     @property
     def running(self) -> list[Acted]:
         return [it for it in self.started if not it.ended]

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fakes.rough_wire import RoughWire, refuse
-from stateward.core.errors import PeerUnreachable
+from stateward.core.errors import PeerUnreachable, UsageError
 from stateward.core.moments import from_rfc3339
-from stateward.kube.errors import Conflict, ServerFailed
+from stateward.kube.errors import BadRequest, Conflict, ServerFailed
 from stateward.kube.interception import InterceptedClient
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import LEASES, NODES, PODS
 from stateward.local.agent.nodes import LEASE_NAMESPACE
 from stateward.local.controllers.documents import loosely
-from unit.local.agent.stage import is_ready
+from unit.local.agent.stage import is_ready, key
 from unit.local.agent.theatre import Theatre, one
 
 pytestmark = pytest.mark.virtual
@@ -117,3 +118,47 @@ async def test_an_odd_pod_disturbs_no_other(tmp_path: Path) -> None:
         )
         await stage.make("p", one("server"))
         await stage.ready("p")
+
+
+async def test_a_folder_that_cannot_be_written_is_said_aloud(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(UsageError, match="must be one we may write to"):
+        Theatre(tmp_path / "file")
+
+
+async def test_faults_that_make_no_sense_are_said_aloud(tmp_path: Path) -> None:
+    stage = Theatre(tmp_path)
+    async with stage.running() as agent:
+        await stage.make("p", one("server"))
+        await stage.ready("p")
+        with pytest.raises(UsageError, match="must be one of this agent: node-1, node-2"):
+            agent.faults.lose_node("node-9")
+        with pytest.raises(UsageError, match="must run on a node"):
+            agent.faults.kill(key("nobody"))
+        with pytest.raises(UsageError, match="it has: main"):
+            agent.faults.kill(key("p"), "side")
+        with pytest.raises(UsageError, match="it has: none"):
+            await agent.faults.wipe_volume(key("p"), "data")
+        agent.faults.lose_node("node-1")
+        await agent.faults.stop_node("node-1")  # a lost node says nothing, and does not hang
+        assert stage.actors.running == []
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, r"choose one of: \[a b\]"),
+        ({"container": "c"}, "container c is not valid for pod p"),
+        (
+            {"container": "a", "previous": True},
+            'previous terminated container "a" in pod "p" not found',
+        ),
+    ],
+)
+async def test_logs_that_are_not_there(tmp_path: Path, options: Any, message: str) -> None:
+    stage = Theatre(tmp_path)
+    async with stage.running():
+        await stage.make("p", one("server", "a"), one("server", "b"))
+        await stage.ready("p")
+        with pytest.raises(BadRequest, match=message):
+            await stage.log("p", **options)

@@ -147,6 +147,7 @@ class ContainerLife:
         self._take_in_end(code, began, recipe)
         ending, self._ending = self._ending, None
         await given_up([watching, *([ending] if ending else [])])
+        await self._tools.runner.clear(recipe.mark)
 
     def _start(self, recipe: Recipe, began: float) -> Process | None:
         view = self.view

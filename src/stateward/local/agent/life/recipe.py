@@ -48,7 +48,7 @@ class Recipe:
         env, mounts = self._surroundings(is_start=True)
         answer = self._answer(env, mounts)
         cwd = self._folder(mounts)
-        return Launch(answer.argv, {**self._base(mounts), **env, **answer.env}, cwd, self._mark())
+        return Launch(answer.argv, {**self._base(mounts), **env, **answer.env}, cwd, self.mark)
 
     def target(self) -> Target:
         """Return whom probes and hooks ask: with the variables and folders of this moment."""
@@ -58,7 +58,7 @@ class Recipe:
         def launch(words: tuple[str, ...]) -> Launch:
             argv = tuple(mounts.translated(word) for word in words) or ("false",)
             found = shutil.which(argv[0], path=everything.get("PATH")) or argv[0]
-            return Launch((found, *argv[1:]), everything, folder, self._mark())
+            return Launch((found, *argv[1:]), everything, folder, self.mark)
 
         return Target(self.pod.address, ports_of(self.spec), launch)
 
@@ -112,5 +112,7 @@ class Recipe:
     def _last_words_file(self) -> Path:
         return self.tools.folders.last_words(self.pod.metadata.uid, self.name)
 
-    def _mark(self) -> str:
+    @property
+    def mark(self) -> str:
+        """What all processes of the container carry."""
         return f"{self.pod.metadata.uid}/{self.name}"

@@ -90,6 +90,9 @@ def _version_problems(version: Json, path: str) -> Iterator[Cause]:
             if not column.get(name):
                 yield causes.required(f"{where}.{name}")
         yield from one_of(column, "type", _COLUMN_TYPES, where)
+    for place, chosen in enumerate(version.get("selectableFields") or ()):
+        if not chosen.get("jsonPath"):
+            yield causes.required(f"{path}.selectableFields[{place}].jsonPath")
 
 
 def _scale_problems(scale: Json, path: str) -> Iterator[Cause]:

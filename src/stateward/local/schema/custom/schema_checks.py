@@ -5,13 +5,13 @@ Only such a schema can be used to drop unknown fields and to fill in defaults.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any, Final
 
 from stateward.kube.codec import Json
 from stateward.kube.errors import Cause
 from stateward.local.schema import causes, validators
+from stateward.local.schema.complaints import at
 from stateward.local.schema.custom.rules import rule_problems
 from stateward.local.schema.pruning import pruned
 
@@ -51,7 +51,19 @@ def schema_problems(schema: Any, path: str) -> Iterator[Cause]:
     ):
         why = "must not specify anything other than name and generateName"
         yield causes.forbidden(f"{path}.properties[metadata]", why)
+    if problem := validators.schema_problem(schema):
+        where, why = problem
+        yield causes.invalid(f"{path}{_written(where)}", at(schema, where), why)
     yield from _node_problems(schema, path)
+
+
+def _written(words: tuple[str, ...]) -> str:
+    """Write a place in a schema as Kubernetes does: ``.properties[a].type``."""
+    text, is_name = "", False
+    for word in words:
+        text += f"[{word}]" if is_name or word.isdecimal() else f".{word}"
+        is_name = word == "properties" and not is_name
+    return text
 
 
 def _node_problems(schema: Json, path: str) -> Iterator[Cause]:
@@ -106,8 +118,6 @@ def _keyword_problems(schema: Json, path: str) -> Iterator[Cause]:
     if schema.get("uniqueItems"):
         why = "cannot be set to true since the runtime complexity becomes quadratic"
         yield causes.forbidden(f"{path}.uniqueItems", why)
-    if "pattern" in schema and (problem := _pattern_problem(schema["pattern"])):
-        yield causes.invalid(f"{path}.pattern", schema["pattern"], problem)
 
 
 def _conditions_problems(schema: Json, path: str) -> Iterator[Cause]:
@@ -160,7 +170,7 @@ def _list_problems(schema: Json, path: str) -> Iterator[Cause]:
 
 
 def _default_problems(schema: Json, path: str) -> Iterator[Cause]:
-    if "default" not in schema or not schema.get("type"):
+    if "default" not in schema or not schema.get("type") or validators.schema_problem(schema):
         return
     default = schema["default"]
     if default is None and not schema.get("nullable"):
@@ -178,11 +188,3 @@ def _copied(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _copied(inner) for name, inner in value.items()}
     return [_copied(inner) for inner in value] if isinstance(value, list) else value
-
-
-def _pattern_problem(pattern: str) -> str | None:
-    try:
-        re.compile(pattern)
-    except re.error as error:
-        return f"must be a valid regular expression, but isn't: {error}"
-    return None
