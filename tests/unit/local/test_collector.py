@@ -304,7 +304,9 @@ async def test_left_alone_it_collects_by_itself() -> None:
 
 
 @pytest.mark.virtual
-async def test_an_object_that_nobody_can_write_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_object_that_nobody_can_write_holds_up_no_other(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     world = Family("a b<a c<a")
     delete = world.api.delete
 

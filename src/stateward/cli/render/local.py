@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
+from importlib import resources
 from pathlib import Path
 
+from stateward import local
 from stateward.app.local import Report
 from stateward.local.cluster import Cluster
-from stateward.local.differences import DIFFERENCES
 
 
 def welcome(cluster: Cluster, *, kept: Path | None) -> str:
@@ -40,12 +40,5 @@ def report_lines(report: Report) -> Iterator[str]:
 
 
 def differences_text() -> str:
-    """Return the whole list, wrapped for a terminal."""
-    parts = []
-    for topic, sentences in DIFFERENCES.items():
-        wrapped = [
-            textwrap.fill(it, 96, initial_indent="  - ", subsequent_indent="    ")
-            for it in sentences
-        ]
-        parts.append("\n".join((topic, *wrapped)))
-    return "\n\n".join(parts)
+    """Return what `stateward local differences` says: a document that is shipped with the code."""
+    return resources.files(local).joinpath("differences.md").read_text(encoding="utf-8").rstrip()

@@ -1,6 +1,6 @@
 """From Kubernetes' protobuf to the document that JSON would have been. Pure.
 
-The numbers of the fields are data that ``vendor_protobuf.py`` wrote. A writer in Go sends
+The numbers of the fields are data that ``tools/vendor_protobuf.py`` wrote. A writer in Go sends
 every field that is not a pointer, if only as zero; zeros are left out here as JSON leaves them out.
 """
 

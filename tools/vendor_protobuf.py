@@ -6,7 +6,7 @@ field is spelled in JSON and whether an absent one differs from zero is in ``typ
 the supported Kubernetes changes, and commit what it wrote:
 
     go mod download -json k8s.io/api@v0.35.4 k8s.io/apimachinery@v0.35.4      # prints "Dir" of both
-    .venv/bin/python tests/unit/local/server/vendor_protobuf.py API_DIR APIMACHINERY_DIR 1.35
+    .venv/bin/python tools/vendor_protobuf.py API_DIR APIMACHINERY_DIR 1.35
 
 The same input gives the same bytes; one message a line, so that the next update can be read as a diff.
 """
@@ -46,7 +46,7 @@ KINDS: Final = (
     *(f"authorization.v1.{it}SubjectAccessReview" for it in ("", "Local", "Self")),
     *("authorization.v1.SelfSubjectRulesReview", "meta.v1.DeleteOptions"),
 )
-TARGET: Final = Path(__file__).parents[4] / "src/stateward/local/server/protobuf"
+TARGET: Final = Path(__file__).parents[1] / "src/stateward/local/server/protobuf"
 
 MESSAGE: Final = re.compile(r"^message (\w+) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
 FIELD: Final = re.compile(
