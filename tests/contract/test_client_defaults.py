@@ -85,7 +85,6 @@ CASES: list[tuple[Resource[Any], Any, str, Any]] = [
     (PODS, pod, "terminationGracePeriodSeconds", 30),
     (PODS, pod, "enableServiceLinks", True),
     (PODS, pod, "securityContext", {}),
-    (PODS, pod, "serviceAccountName", "default"),
     (PODS, pod, "containers.0.imagePullPolicy", "Always"),
     (PODS, pod, "containers.0.terminationMessagePath", "/dev/termination-log"),
     (PODS, pod, "containers.0.terminationMessagePolicy", "File"),

@@ -183,6 +183,15 @@ async def test_a_json_patch_is_a_list_of_steps(
     assert is_newer(now.metadata.resource_version, than=made.metadata.resource_version)
 
 
+async def test_replacing_a_member_that_is_not_there_adds_it(kube: Kube) -> None:
+    made = await kube.client.create(CONFIG_MAPS, config_map(kube, "a", {"x": "1"}))
+
+    patch = JsonPatch((op("replace", "/data/y", value="2"),))
+    now = await kube.client.patch(CONFIG_MAPS, made.metadata.key, patch)
+
+    assert now.data == {"x": "1", "y": "2"}
+
+
 @pytest.mark.parametrize(
     "operation",
     [
@@ -190,6 +199,7 @@ async def test_a_json_patch_is_a_list_of_steps(
         op("test", "/data/none", value="1"),
         op("remove", "/data/none"),
         op("add", "/none/x", value="1"),
+        op("replace", "/none/x", value="1"),
         op("frobnicate", "/data/x"),
     ],
     ids=shown,

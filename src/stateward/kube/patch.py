@@ -156,8 +156,12 @@ def _take(root: Json, path: str) -> Any:
 
 
 def _replace(root: Json, path: str, value: Any) -> None:
+    """Set what is there; a member that an object lacks is added, which the RFC forbids and
+    Kubernetes does.
+    """
     parent, token = _parent(root, path)
-    parent[_place(parent, token, path)] = _fresh(value)
+    place = token if isinstance(parent, dict) else _place(parent, token, path)
+    parent[place] = _fresh(value)
 
 
 def _move(root: Json, source: str, path: str) -> None:

@@ -7,6 +7,7 @@ over HTTP with the kubeconfig that is written here.
 from __future__ import annotations
 
 import asyncio
+import resource
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
@@ -89,6 +90,7 @@ async def running(
     plan: Plan, ports: Ports, *, tick: Tell, say: Tell
 ) -> AsyncGenerator[Cluster, None]:
     """Run a cluster for the length of a block; then everything that it started is ended."""
+    _open_many_files()
     async with AsyncExitStack() as stack:
         layout = stack.enter_context(Folder(plan.root)).layout
         store, sync = _store(plan, ports, stack, say)
@@ -114,6 +116,13 @@ async def running(
         stack.push_async_callback(_stop, stop, nodes)
         tick(f"{plan.nodes} nodes in {min(plan.zones, plan.nodes)} zones")
         yield Cluster(url, layout.kubeconfig, api, agent, (*tasks, nodes))
+
+
+def _open_many_files() -> None:
+    """Take as many descriptors as the system lets us: every watch and every process costs some."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != hard:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 def _store(

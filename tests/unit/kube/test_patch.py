@@ -189,6 +189,7 @@ def operations(lines: str) -> list[dict[str, Any]]:
         ({"a": 1, "b": 2}, "replace /a 3", {"a": 3, "b": 2}),
         ([1, 2], "replace /1 3", [1, 3]),
         ({"a": 1}, "replace . {}", {}),
+        ({"a": 1}, "replace /b 2", {"a": 1, "b": 2}),
         ({"a": {"b": 1}, "c": {}}, "move /a/b /c/d", {"a": {}, "c": {"d": 1}}),
         ([1, 2, 3], "move /0 /2", [2, 3, 1]),
         ([1, 2, 3], "move /2 /0", [3, 1, 2]),
@@ -212,7 +213,7 @@ def test_json_patch(target: Any, lines: str, result: Any) -> None:
     ("target", "lines", "path", "complaint"),
     [
         ({}, "remove /a", "/a", "must exist, and 'a' does not"),
-        ({}, "replace /a 1", "/a", "must exist"),
+        ({}, "replace /a/b 1", "/a/b", "must exist"),
         ({}, "add /a/b 1", "/a/b", "must exist, and 'a' does not"),
         ({}, "test /a null", "/a", "must exist"),
         ({}, "move /a /b", "/a", "must exist"),

@@ -104,6 +104,9 @@ def _pod(old: Json, new: Json) -> Iterator[Cause]:
         yield _forbidden("spec.tolerations", "existing tolerations can not be modified")
     if "nodeName" not in was:
         now.pop("nodeName", None)  # here a pod is bound by writing its node
+    gates, open_gates = was.pop("schedulingGates", []), now.pop("schedulingGates", [])
+    if any(gate not in gates for gate in open_gates):
+        yield _forbidden("spec.schedulingGates", "gates may be removed, and none added")
     for name in ("containers", "initContainers"):
         before = was.get(name) or ()
         # How an image is pulled is decided once: another image does not change it.

@@ -72,16 +72,26 @@ def _versions_problems(spec: Json) -> Iterator[Cause]:
         elif times[name] > 1:
             yield causes.duplicate(f"{where}.name", name)
         yield from _version_problems(version, where)
+    yield from _schemas_problems(versions)
     if (spec.get("conversion") or {}).get("strategy", "None") != "None":
         yield causes.unsupported("spec.conversion.strategy", spec["conversion"], ("None",))
 
 
+def _schemas_problems(versions: list[Json]) -> Iterator[Cause]:
+    """Yield what is wrong with the schemas; what all versions share is told once, as of old."""
+    schemas = [(version.get("schema") or {}).get("openAPIV3Schema") for version in versions]
+    if schemas[0] is not None and all(schema == schemas[0] for schema in schemas):
+        yield from schema_problems(schemas[0], "spec.validation.openAPIV3Schema")
+        return
+    for place, schema in enumerate(schemas):
+        path = f"spec.versions[{place}].schema.openAPIV3Schema"
+        if schema is None:
+            yield causes.required(path, "schemas are required")
+        else:
+            yield from schema_problems(schema, path)
+
+
 def _version_problems(version: Json, path: str) -> Iterator[Cause]:
-    schema = (version.get("schema") or {}).get("openAPIV3Schema")
-    if schema is None:
-        yield causes.required(f"{path}.schema.openAPIV3Schema", "schemas are required")
-    else:
-        yield from schema_problems(schema, f"{path}.schema.openAPIV3Schema")
     if scale := (version.get("subresources") or {}).get("scale"):
         yield from _scale_problems(scale, f"{path}.subresources.scale")
     for place, column in enumerate(version.get("additionalPrinterColumns") or ()):
