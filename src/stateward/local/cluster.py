@@ -29,6 +29,7 @@ from stateward.local.controllers.desk import Desk
 from stateward.local.controllers.workloads import all as workloads
 from stateward.local.disk.folder import Folder, Layout
 from stateward.local.disk.journal import Journal
+from stateward.local.scheduler import scheduler
 from stateward.local.schema.served import served_api
 from stateward.local.server.app import ApiServer
 from stateward.local.server.identity import Identity, identity, kubeconfig_text, write_secret
@@ -150,6 +151,7 @@ def _desk(plan: Plan, api: Api, ports: Ports, metrics: Metrics, who: Identity) -
     client = MemoryClient(api, field_manager="kube-controller-manager")
     desk = Desk(client, ports.stream("controllers"), metrics)
     workloads.employ(desk)
+    scheduler.employ(desk)
     staff.employ(desk, _served(api), replace(plan.terms, ca=who.authority.decode()))
     return desk
 

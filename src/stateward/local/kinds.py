@@ -16,7 +16,7 @@ from stateward.kube.errors import NotFound
 from stateward.kube.resources import Resource
 from stateward.kube.structure import Structure, structure_of_kind, structure_of_schema
 from stateward.local.catalog import Names, names_of
-from stateward.local.rules.frozen import Rule, anything_goes, rule_of
+from stateward.local.frozen import Rule, anything_goes, rule_of
 
 #: Where no schema is known, only metadata merges as Kubernetes says; all else merges freely.
 FREE_OBJECT = structure_of_schema({"type": "object", "x-kubernetes-preserve-unknown-fields": True})

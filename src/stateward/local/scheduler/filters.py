@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import TypeAlias
 
+from stateward.local.controllers.matching import KEEPS_OUT, matches_terms, tolerates
 from stateward.local.scheduler import topology
-from stateward.local.scheduler.matching import KEEPS_OUT, matches_terms, tolerates
 from stateward.local.scheduler.picture import Picture, Station
 from stateward.local.scheduler.views import NodeView, PodView
 from stateward.local.scheduler.volumes import Impossible, problem_with

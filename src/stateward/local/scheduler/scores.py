@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
+from stateward.local.controllers.matching import matches_term, tolerates
 from stateward.local.scheduler import topology
-from stateward.local.scheduler.matching import matches_term, tolerates
 from stateward.local.scheduler.picture import AT_LEAST, ZONE, Picture, Station
 from stateward.local.scheduler.views import NodeView, PodView
 

@@ -18,7 +18,7 @@ from stateward.local.controllers.cluster.claims import (
     class_for,
 )
 from stateward.local.controllers.documents import StorageClass
-from stateward.local.scheduler.matching import matches_terms
+from stateward.local.controllers.matching import matches_terms
 from stateward.local.scheduler.views import NodeView
 
 CONFLICT = "node(s) had volume node affinity conflict"

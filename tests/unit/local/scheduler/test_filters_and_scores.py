@@ -13,9 +13,9 @@ import pytest
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.local.controllers.documents import Document
+from stateward.local.controllers.matching import covers, matches_term
 from stateward.local.scheduler.decision import Place, Prepare, Refuse, decide
 from stateward.local.scheduler.filters import refusals
-from stateward.local.scheduler.matching import covers, matches_term
 from stateward.local.scheduler.picture import Picture, Station
 from stateward.local.scheduler.views import NodeView, PodView, node_view, pod_view, requests_of
 from stateward.local.scheduler.volumes import Bound, Impossible, Late

@@ -15,7 +15,7 @@ from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import NODES, PODS
 from stateward.local.controllers.desk import Desk
 from stateward.local.controllers.documents import Document, loosely, with_condition
-from stateward.local.scheduler.matching import covers
+from stateward.local.controllers.matching import covers
 from stateward.runtime.telling.recorder import EventType, ObjectReference
 from stateward.runtime.triggers import itself
 

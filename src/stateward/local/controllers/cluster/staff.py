@@ -14,7 +14,6 @@ from stateward.local.controllers.cluster import (
     volumes,
 )
 from stateward.local.controllers.desk import Desk
-from stateward.local.scheduler import scheduler
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +35,8 @@ class Terms:
 
 
 def employ(desk: Desk, resources: namespaces.Resources, terms: Terms | None = None) -> None:
-    """Employ everybody; ``resources`` says what is served now, for emptying namespaces."""
+    """Employ everybody but the scheduler; ``resources`` says what is served, to empty namespaces."""
     terms = terms or Terms()
-    scheduler.employ(desk)
     volumes.employ(desk)
     endpoints.employ(desk)
     budgets.employ(desk)

@@ -22,6 +22,7 @@ from stateward.local.controllers.cluster.staff import Terms, employ
 from stateward.local.controllers.desk import Desk
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
+from stateward.local.scheduler import scheduler
 from stateward.local.schema.served import served_api
 from stateward.runtime.telling.metrics import Metrics
 
@@ -45,6 +46,7 @@ class Cluster(Bench):
     def new_desk(self) -> Desk:
         """Return controllers that know nothing yet, as after a restart."""
         desk = Desk(self.client, self.ports, Metrics(self.clock))
+        scheduler.employ(desk)
         employ(desk, lambda: SERVED, self.terms)
         return desk
 
