@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import socket
 from pathlib import Path
 
@@ -109,6 +110,19 @@ def test_pods_of_a_killed_cluster_are_ended_and_come_back_with_their_volumes(
         pods = kubectl.json("get", "pods")["items"]
         assert {it["metadata"]["name"]: it["status"]["podIP"] for it in pods} == before
     assert not cluster.offspring()
+
+
+def test_a_cluster_that_does_not_answer_is_said_to_be_so(tmp_path: Path) -> None:
+    with up(tmp_path, "--nodes", "1") as cluster:
+        cluster.read_until(READY)
+        cluster.process.send_signal(signal.SIGSTOP)
+        try:
+            silent = stateward(tmp_path, "local", "status")
+        finally:
+            cluster.process.send_signal(signal.SIGCONT)
+
+    assert silent.returncode == 1
+    assert f"(process {cluster.process.pid}) must answer within 5 s" in silent.stderr
 
 
 def test_a_port_in_use_is_one_sentence(tmp_path: Path) -> None:

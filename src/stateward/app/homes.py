@@ -53,6 +53,7 @@ def a_home(data: Path | None) -> Iterator[Path]:
             shutil.rmtree(root, ignore_errors=True)
         return
     root = data.absolute()
+    _forget_the_dead()
     entry = entries() / f"link-{os.getpid()}"
     entry.unlink(missing_ok=True)
     entry.symlink_to(root)
@@ -62,8 +63,16 @@ def a_home(data: Path | None) -> Iterator[Path]:
         entry.unlink(missing_ok=True)
 
 
+def _forget_the_dead() -> None:
+    """Remove the entries of clusters that were killed and could not do it themselves."""
+    for entry in entries().glob("link-*"):
+        if owner_of(entry) is None:
+            entry.unlink(missing_ok=True)
+
+
 def running() -> list[Path]:
     """Return the folders of all clusters that run, oldest first."""
+    _forget_the_dead()
     found = {it.resolve() for it in entries().iterdir() if owner_of(it) is not None}
     return sorted(found, key=lambda it: Layout(it).lock.stat().st_mtime)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 from collections import Counter
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stateward.core.errors import PeerUnreachable, StatewardError
 from stateward.core.ports import Ports
 from stateward.kube import conditions
 from stateward.kube.client import LogOptions
@@ -22,6 +24,9 @@ from stateward.local.agent import orphans
 from stateward.local.api import Api
 from stateward.local.disk.folder import Layout, owner_of
 from stateward.local.server.tables.custom import layout_of
+
+#: Seconds that a cluster on this machine may take to answer.
+_PATIENCE = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +51,25 @@ async def client_of(root: Path, ports: Ports) -> AsyncGenerator[HttpClient, None
         yield client
 
 
-async def report(root: Path, ports: Ports) -> Report:
-    """Ask a cluster how it is."""
+async def reports(roots: Sequence[Path], ports: Ports) -> list[Report | StatewardError]:
+    """Ask clusters how they are, all at once; one that does not answer holds up no other."""
+    return await asyncio.gather(*(_report_or_refusal(root, ports) for root in roots))
+
+
+async def _report_or_refusal(root: Path, ports: Ports) -> Report | StatewardError:
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            return await _report(root, ports)
+    except TimeoutError:
+        return PeerUnreachable(
+            f"the cluster in {root} (process {owner_of(root)}) must answer within {_PATIENCE:g} s",
+            hint="it hangs or is stopped",
+        )
+    except StatewardError as error:
+        return error
+
+
+async def _report(root: Path, ports: Ports) -> Report:
     access = from_kubeconfig([Layout(root).kubeconfig], os.environ)
     async with client_of(root, ports) as client:
         version = await client.server_version()

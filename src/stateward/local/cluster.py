@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -94,7 +94,8 @@ async def running(
     _open_many_files()
     async with AsyncExitStack() as stack:
         layout = stack.enter_context(Folder(plan.root)).layout
-        store, sync = _store(plan, ports, stack, say)
+        journal = stack.enter_context(Journal(plan.root, say=say)) if plan.durable else None
+        store = journal.store if journal else Store()
         api = served_api(ports.stream("api"), store)
         metrics = Metrics(ports.clock)
         agent = _agent(plan, api, layout, ports, metrics)
@@ -103,13 +104,14 @@ async def running(
         url = await stack.enter_async_context(server.listening(port=plan.port, tls=who.tls))
         _write_kubeconfig(layout, url, who)
         tick(f"API server at {url}")
+        await volumes.ensure_defaults(MemoryClient(api, field_manager="stateward-local"))
         work = {
             "the garbage collector": Collector(api, _served(api)).run(ports.stream("garbage")),
             "the controllers": _desk(plan, api, ports, metrics, who).run(),
-            "the journal": sync,
         }
-        await volumes.ensure_defaults(MemoryClient(api, field_manager="stateward-local"))
-        tasks = [asyncio.create_task(it, name=name) for name, it in work.items() if it]
+        if journal:
+            work["the journal"] = journal.sync_regularly(ports.clock)
+        tasks = [asyncio.create_task(it, name=name) for name, it in work.items()]
         stack.push_async_callback(_cancel, tasks)
         tick("controllers")
         stop = asyncio.Event()
@@ -124,16 +126,6 @@ def _open_many_files() -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-
-
-def _store(
-    plan: Plan, ports: Ports, stack: AsyncExitStack, say: Tell
-) -> tuple[Store, Coroutine[Any, Any, None] | None]:
-    """Return where objects are kept, and what keeps that place tidy."""
-    if not plan.durable:
-        return Store(), None
-    journal = stack.enter_context(Journal(plan.root, say=say))
-    return journal.store, journal.sync_regularly(ports.clock)
 
 
 def _agent(plan: Plan, api: Api, layout: Layout, ports: Ports, metrics: Metrics) -> Agent:

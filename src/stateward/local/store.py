@@ -16,11 +16,14 @@ from typing import Any, TypeAlias
 
 from stateward.kube.client import Change
 from stateward.kube.codec import Json, decode_json, encode
-from stateward.kube.errors import Gone
+from stateward.kube.errors import Gone, TooLarge
 from stateward.kube.meta import ObjectKey
 
-#: How many events of one resource are kept for watches that come back.
+#: How many events of one resource, and how many bytes of them, are kept for watches that come back.
 HISTORY = 10_000
+HISTORY_BYTES = 32 * 1024 * 1024
+#: Bytes of one object: what etcd takes.
+LARGEST = 1_572_864
 
 _revision_of = attrgetter("revision")
 
@@ -63,6 +66,8 @@ class _Shelf:
 
     objects: dict[ObjectKey, Stored] = field(default_factory=dict)
     events: list[StoreEvent] = field(default_factory=list)
+    #: How long the texts of these events are together.
+    bytes: int = 0
     #: A watch from before this revision has missed something.
     floor: int = 0
 
@@ -110,6 +115,11 @@ class Store:
         """Keep a new version of an object and tell everybody."""
         shelf = self._shelf(resource)
         stored = stamped(document, self.revision + 1)
+        if len(stored.text) > LARGEST:
+            raise TooLarge(
+                f"{resource} {stored.key} must be at most {LARGEST} bytes to be kept,"
+                f" and has {len(stored.text)}"
+            )
         before = shelf.objects.get(stored.key)
         change = Change.MODIFIED if before else Change.ADDED
         self._tell(shelf, StoreEvent(stored.revision, change, resource, stored, before))
@@ -145,6 +155,7 @@ class Store:
         for name in (resource,) if resource is not None else tuple(self._shelves):
             shelf = self._shelf(name)
             shelf.events.clear()
+            shelf.bytes = 0
             shelf.floor = self.revision
 
     def listen(
@@ -184,14 +195,20 @@ class Store:
         else:
             shelf.objects[event.now.key] = event.now
         shelf.events.append(event)
-        if len(shelf.events) > self._history:
-            # Half at once, so that the cost of forgetting is spread over many writes.
-            keep = shelf.events[len(shelf.events) // 2 :]
-            shelf.floor = shelf.events[len(shelf.events) // 2 - 1].revision
-            shelf.events = keep
+        shelf.bytes += len(event.now.text)
+        while len(shelf.events) > self._history or shelf.bytes > HISTORY_BYTES:
+            _forget_half(shelf)
         for name in (event.resource, ""):
             for listener in tuple(self._listeners.get(name, {}).values()):
                 listener(event)
+
+
+def _forget_half(shelf: _Shelf) -> None:
+    """Forget the older half at once, so that the cost of forgetting is spread over many writes."""
+    half = max(len(shelf.events) // 2, 1)
+    shelf.floor = shelf.events[half - 1].revision
+    shelf.events = shelf.events[half:]
+    shelf.bytes = sum(len(event.now.text) for event in shelf.events)
 
 
 def stamped(document: Json, revision: int) -> Stored:

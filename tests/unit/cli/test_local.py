@@ -46,7 +46,7 @@ def test_a_reset_asks_first(
         pass
     monkeypatch.setattr("click.termui.visible_prompt_func", lambda _prompt: "n")
 
-    assert main(["local", "reset", "--data", str(tmp_path / "data")]) == 130
+    assert main(["local", "reset", "--data", str(tmp_path / "data")]) == 1
     assert (tmp_path / "data" / "stateward.lock").exists()
     assert main(["local", "reset", "--data", str(tmp_path / "data"), "--yes"]) == 0
     assert not list((tmp_path / "data").iterdir())

@@ -7,9 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stateward.kube.client import Change
-from stateward.kube.errors import Gone
+from stateward.kube.errors import Gone, TooLarge
 from stateward.kube.meta import ObjectKey
-from stateward.local.store import Store, StoreEvent, rehearsed, stamped
+from stateward.local import store as module
+from stateward.local.store import LARGEST, Store, StoreEvent, rehearsed, stamped
 from unit.local.pictures import drawn, named
 
 LAW = settings(derandomize=True, deadline=None, max_examples=100)
@@ -181,6 +182,47 @@ def test_history_is_complete_or_gone(writes: list[str], history: int) -> None:
             continue
         assert picture(events) == picture(everything.events_since("things", since))
     assert store.events_since("things", store.revision) == []
+
+
+def test_history_is_bounded_in_bytes_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "HISTORY_BYTES", 1_000)
+    store = Store()
+    for _ in range(100):
+        store.put("things", named("a", data="x" * 300))
+
+    with pytest.raises(Gone):
+        store.events_since("things", 1)
+    kept = store.events_since("things", store.revision - 1)
+    assert [event.revision for event in kept] == [store.revision]
+    assert sum(len(it.now.text) for it in store.events_since("things", store.revision - 2)) <= 1_000
+
+
+def test_an_object_that_is_too_large_is_not_kept() -> None:
+    store = told(Store(), "+a")
+
+    with pytest.raises(TooLarge, match="must be at most 1572864 bytes"):
+        store.put("things", named("a", data="x" * LARGEST))
+
+    assert store.revision == 2
+    assert picture(store.events_since("things", 0)) == "2+a"
+
+
+@given(
+    st.lists(st.sampled_from(["+a", "+b", "+c", "-a", "-b", "-c"]), max_size=12), st.integers(0, 12)
+)
+@LAW
+def test_the_past_can_be_listed_as_it_was(words: list[str], cut: int) -> None:
+    store, then = Store(), ""
+    revision = store.revision
+    for number, word in enumerate(words):
+        if number == cut:
+            then, revision = drawn(store.all("things")), store.revision
+        if word[0] == "+" or store.get("things", ObjectKey("shop", word[1])):
+            told(store, word)
+    if cut >= len(words):
+        then, revision = drawn(store.all("things")), store.revision
+
+    assert drawn(store.all_at("things", revision)) == then
 
 
 # ------------------------------------------------------------------ listeners

@@ -33,18 +33,19 @@ def demo() -> None:
 async def _tell() -> None:
     console = Console(highlight=False)
     stop = signals.stop_event()
-    telling = asyncio.create_task(_perform(console, stop))
+    told = asyncio.Event()
+    telling = asyncio.create_task(_perform(console, stop, told))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait((telling, stopping), return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
-    if not telling.done():
+    if not telling.done() and not told.is_set():
         telling.cancel()
         await asyncio.gather(telling, return_exceptions=True)
         raise KeyboardInterrupt
-    telling.result()
+    await telling
 
 
-async def _perform(console: Console, stop: asyncio.Event) -> None:
+async def _perform(console: Console, stop: asyncio.Event, told: asyncio.Event) -> None:
     ports = Ports.of_this_machine()
     began = ports.clock.monotonic()
 
@@ -59,8 +60,11 @@ async def _perform(console: Console, stop: asyncio.Event) -> None:
         took = ports.clock.monotonic() - began
         console.print(f"demo: all {chapters} chapters came true ({took:.0f} s)", style="bold green")
         if console.is_terminal:
-            console.print(welcome(it.cluster, kept=None), soft_wrap=True)
+            console.print(welcome(it.cluster, "nothing is kept"), soft_wrap=True)
+            told.set()
             await it.cluster.until(stop)
+    if console.is_terminal:
+        console.print("demo: nothing is left running")
 
 
 async def _in_lines(console: Console, it: Stage) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 from contextlib import aclosing
 from pathlib import Path
@@ -14,6 +15,7 @@ from stateward.app import homes
 from stateward.app import local as app
 from stateward.cli import signals
 from stateward.cli.render.local import differences_text, report_lines, welcome
+from stateward.core.errors import StatewardError
 from stateward.core.ports import Ports
 from stateward.kube.client import LogOptions
 from stateward.kube.meta import ObjectKey
@@ -59,12 +61,18 @@ def up(data: Path | None, nodes: int, zones: int, port: int) -> None:
 
 @local.command(short_help="Say which clusters run and how they are.")
 @_data
-def status(data: Path | None) -> None:
+def status(data: Path | None) -> int:
     """Show every local cluster that runs: where it is, its nodes and its pods."""
     roots = [homes.the_one(data)] if data else homes.running() or [homes.the_one(None)]
-    for root in roots:
-        for line in report_lines(asyncio.run(app.report(root, Ports.of_this_machine()))):
+    silent = 0
+    for it in asyncio.run(app.reports(roots, Ports.of_this_machine())):
+        if isinstance(it, StatewardError):
+            click.echo(f"stateward: {it.sentence()}", err=True)
+            silent += 1
+            continue
+        for line in report_lines(it):
             click.echo(line)
+    return 1 if silent else 0
 
 
 @local.command(short_help="Show the log of a pod.")
@@ -87,19 +95,23 @@ def logs(
 ) -> None:
     """Show what a container of POD has written."""
     options = LogOptions(container=container, follow=follow, previous=previous, tail_lines=tail)
-    root = homes.the_one(data)
+    root = homes.the_one(data or _exported())
     asyncio.run(_print_log(root, ObjectKey(namespace, pod), options))
 
 
 @local.command(short_help="Remove what a cluster kept in a folder.")
 @click.option("--data", type=_FOLDER, required=True, metavar="DIR", help="The folder.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-def reset(data: Path, *, yes: bool) -> None:
+def reset(data: Path, *, yes: bool) -> int:
     """Remove the objects, volumes and logs that a cluster kept, and nothing else in the folder."""
     if not yes:
-        click.confirm(f"Remove all objects and volumes of the cluster in {data}?", abort=True)
+        question = f"Remove all objects and volumes of the cluster in {data}?"
+        if not click.confirm(question):
+            click.echo("local: nothing was removed")
+            return 1
     removed = homes.reset(data)
     click.echo(f"local: removed {', '.join(removed)} from {data}")
+    return 0
 
 
 @local.command(short_help="Say what it does not do.")
@@ -108,8 +120,14 @@ def differences() -> None:
     click.echo(differences_text())
 
 
+def _exported() -> Path | None:
+    """Return the folder of the local cluster that KUBECONFIG leads to, if it is one of ours."""
+    kubeconfig = Path(os.environ.get("KUBECONFIG", ""))
+    return next((it for it in homes.running() if it == kubeconfig.parent.resolve()), None)
+
+
 async def _up(data: Path | None, nodes: int, zones: int, port: int) -> None:
-    console = Console(highlight=False)
+    console = Console(highlight=False, soft_wrap=True)
     ports = Ports.of_this_machine()
     stop = signals.stop_event()
     began = ports.clock.monotonic()
@@ -124,7 +142,8 @@ async def _up(data: Path | None, nodes: int, zones: int, port: int) -> None:
     with homes.a_home(data) as root:
         plan = Plan(root, durable=data is not None, nodes=nodes, zones=zones, port=port)
         async with running(plan, ports, tick=tick, say=console.print) as cluster:
-            console.print(welcome(cluster, kept=data), soft_wrap=True)
+            kept = f"kept in {data}" if data else "nothing is kept; --data DIR would"
+            console.print(welcome(cluster, kept))
             await cluster.until(stop)
             console.print("local: ending the pods and everything else")
     console.print("local: nothing is left running")

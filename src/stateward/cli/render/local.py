@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import resources
-from pathlib import Path
 
 from stateward import local
 from stateward.app.local import Report
 from stateward.local.cluster import Cluster
 
 
-def welcome(cluster: Cluster, *, kept: Path | None) -> str:
-    """Return how to use a cluster that has just come up."""
-    data = f"kept in {kept}" if kept else "nothing is kept; --data DIR would"
+def welcome(cluster: Cluster, kept: str) -> str:
+    """Return how to use a cluster that has just come up, and what is kept of it."""
     return "\n".join(
         (
             "",
-            f"A Kubernetes for trying things, never for data that you would miss ({data}).",
+            f"A Kubernetes for trying things, never for data that you would miss ({kept}).",
             "Point kubectl at it:",
             "",
             f"    export KUBECONFIG={cluster.kubeconfig}",

@@ -87,7 +87,27 @@ class Journal:
                 self._unsynced = False
                 with _ignoring_trouble():
                     await loop.run_in_executor(None, os.fsync, self._file)
+            self.check_place()
             self.shorten()
+
+    def check_place(self) -> None:
+        """See that the file is still where it belongs; one that somebody took away is made anew."""
+        if self._broken or self._is_in_place():
+            return
+        try:
+            self._path.parent.mkdir(mode=0o700, exist_ok=True)
+            self._write_anew()
+        except OSError as error:
+            self._broken = f"{self._path} was taken away and cannot be made anew: {_why(error)}"
+            self._say(self._broken)
+        else:
+            self._say(f"{self._path} was taken away while the cluster runs; it was made anew")
+
+    def _is_in_place(self) -> bool:
+        try:
+            return os.path.samestat(self._path.stat(), os.fstat(self._file))
+        except OSError:
+            return False
 
     def shorten(self) -> None:
         """Write the file anew when most of it is about what has changed since."""
@@ -171,7 +191,8 @@ class Journal:
         self._cut(length)
         kept = [(resource, stored) for (resource, _), stored in objects.items()]
         self.store.restore(kept, revision)
-        self._length = self._base = length
+        self._length = length
+        self._base = sum(len(stored.text) for _, stored in kept)
 
     def _cut(self, length: int) -> None:
         """Bring the file back to its last whole record; keep what is cut off."""

@@ -173,3 +173,34 @@ def test_a_folder_that_cannot_be_written_is_said_to_be_so(tmp_path: Path) -> Non
 
     with pytest.raises(FolderUnusable, match="must be a file to write to"), opened(tmp_path):
         pass
+
+
+def test_what_is_worth_keeping_decides_when_a_journal_is_long_not_what_it_began_with(
+    tmp_path: Path,
+) -> None:
+    for _ in range(6):
+        with opened(tmp_path, small=1_000) as journal:
+            for number in range(40):
+                journal.store.put("configmaps", thing("a", n=str(number)))
+            journal.shorten()
+
+    assert (tmp_path / NAME).stat().st_size < 20_000
+
+
+@pytest.mark.parametrize("taken", ["file", "folder"])
+def test_a_journal_that_is_taken_away_is_made_anew_and_said(tmp_path: Path, taken: str) -> None:
+    folder, said = tmp_path / "data", []
+    folder.mkdir()
+    with opened(folder, said) as journal:
+        journal.store.put("configmaps", thing("a"))
+        (folder / NAME).unlink()
+        if taken == "folder":
+            folder.rmdir()
+        journal.store.put("configmaps", thing("b"))
+        journal.check_place()
+        journal.store.put("configmaps", thing("c"))
+
+    assert len(said) == 1
+    assert "was taken away while the cluster runs; it was made anew" in said[0]
+    with opened(folder) as journal:
+        assert [key.rpartition("/")[2] for key in contents(journal.store)] == ["a", "b", "c"]
