@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import shutil
-import subprocess
 
 import pytest
 import structlog
 
+from fakes import kubectl
 from stateward.sim import loop as sim_loop
 
 #: No single test may take longer than this, whatever it waits for.
@@ -40,14 +39,4 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which real parts the tests met, and which they had to do without."""
-    terminalreporter.write_line(f"kubectl: {_kubectl()}")
-
-
-def _kubectl() -> str:
-    program = shutil.which("kubectl")
-    if program is None:
-        return "none on PATH, so its tests were skipped; on Debian: apt install kubernetes-client"
-    ended = subprocess.run(
-        [program, "version", "--client"], capture_output=True, text=True, check=False
-    )
-    return ended.stdout.partition("\n")[0].removeprefix("Client Version: ")
+    terminalreporter.write_line(f"kubectl: {kubectl.find().told}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from fakes.kubectl import find
 
 STATEWARD = Path(sys.executable).parent / "stateward"
 EXAMPLES = Path(__file__).parents[2] / "examples" / "local"
@@ -152,10 +153,10 @@ class Kubectl:
 
 
 def kubectl_for(kubeconfig: Path, home: Path) -> Kubectl:
-    program = shutil.which("kubectl")
-    if program is None:
-        pytest.skip("kubectl is not on PATH; on Debian: apt install kubernetes-client")
-    return Kubectl(program, kubeconfig, home)
+    found = find()
+    if not found.program:
+        pytest.skip(f"kubectl: {found.told}")
+    return Kubectl(found.program, kubeconfig, home)
 
 
 def until(what: str, holds: Callable[[], Any], within: float = PATIENCE) -> float:

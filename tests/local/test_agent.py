@@ -268,16 +268,20 @@ async def test_an_image_that_nobody_knows_and_a_program_that_is_not_there(tmp_pa
     async with stage.running():
         await stage.make("unknown", container("example.org/what:1"))
         await stage.make("missing", container("busybox", "no-such-program"))
-        for name, words in (("unknown", "known: "), ("missing", "no-such-program")):
-            status = await stage.until(name, lambda it: waiting(it) == "ImagePullBackOff")
-            assert words in state(status)["waiting"]["message"]
-            assert status["phase"] == "Pending"
+        status = await stage.until("unknown", lambda it: waiting(it) == "ImagePullBackOff")
+        assert "known: " in state(status)["waiting"]["message"]
+        assert status["phase"] == "Pending"
+        status = await stage.until("missing", lambda it: waiting(it) == "CrashLoopBackOff")
+        ended = status["containerStatuses"][0]["lastState"]["terminated"]
+        assert (ended["exitCode"], ended["reason"]) == (128, "StartError")
+        assert "no-such-program" in ended["message"]
 
 
 CRASHING = """
 import asyncio, sys
 from pathlib import Path
 from stateward.core.ports import Ports
+from stateward.local.agent import orphans
 from unit.local.agent.stage import Stage, sh
 
 async def main():
@@ -285,8 +289,12 @@ async def main():
     async with stage.running():
         await stage.make("p", sh("setsid sleep 61 & exec sleep 60"))
         await stage.make("q", sh("exec env -i sleep 62"))
+        await stage.make("r", sh("setsid env -i sleep 63 >/dev/null 2>&1 & env -i sleep 64"))
         await stage.ready("p")
         await stage.ready("q")
+        await stage.ready("r")
+        while len(orphans.descended(stage.agent._records.all())) < 6:
+            await asyncio.sleep(0.02)
         print("up", flush=True)
         await asyncio.Event().wait()
 
@@ -311,9 +319,9 @@ async def test_a_new_agent_ends_what_a_dead_one_left(tmp_path: Path) -> None:
     await dying.wait()
     dying._transport.close()
     recorded = orphans.Records(tmp_path / "processes").all()
-    left = recorded | orphans.marked((tmp_path / "cluster").read_text())
-    assert len(recorded) == 2
-    assert len(left) == 3
+    left = orphans.descended(recorded) | orphans.marked((tmp_path / "cluster").read_text())
+    assert len(recorded) == 3
+    assert len(left) == 6
     assert all(orphans.start_time(pid) == began for pid, began in left.items())
 
     stage = stage_in(tmp_path)
