@@ -22,7 +22,7 @@ from contract.words import (
 )
 from stateward.kube.client import Apply, MergePatch
 from stateward.kube.codec import Json
-from stateward.kube.errors import Invalid
+from stateward.kube.errors import Forbidden, Invalid
 from stateward.kube.resources import (
     CONFIG_MAPS,
     DEPLOYMENTS,
@@ -205,3 +205,14 @@ async def test_tolerations_are_only_added(kube: Kube) -> None:
     with pytest.raises(Invalid):
         await tolerates(some[:-1])
     assert now.spec["tolerations"] == some
+
+
+async def test_a_claim_grows_only_if_its_class_lets_it(kube: Kube) -> None:
+    claims, where = whole(VOLUME_CLAIMS), key(kube, "a")
+    await kube.client.create(claims, volume_claim(kube, "a"))
+    bound = {"phase": "Bound", "capacity": {"storage": "1Gi"}}
+    await kube.client.patch(claims, where, MergePatch({"status": bound}), subresource="status")
+    more = MergePatch({"spec": {"resources": {"requests": {"storage": "2Gi"}}}})
+
+    with pytest.raises(Forbidden, match="only dynamically provisioned pvc can be resized"):
+        await kube.client.patch(claims, where, more)

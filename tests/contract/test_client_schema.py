@@ -22,9 +22,9 @@ from contract.words import (
     whole,
     widget,
 )
-from stateward.kube.client import Apply, MergePatch
+from stateward.kube.client import Apply, JsonPatch, MergePatch
 from stateward.kube.codec import Json
-from stateward.kube.errors import ApiError, BadRequest, Invalid
+from stateward.kube.errors import ApiError, BadRequest, Invalid, ServerFailed
 from stateward.kube.patch import merge_patch
 from stateward.kube.resources import (
     CONFIG_MAPS,
@@ -77,6 +77,20 @@ async def test_nobody_applies_unknown_fields(kube: Kube, resource: Resource[Any]
         await kube.client.patch(resource, key(kube, "a"), Apply(body, "us"))
 
 
+async def test_who_applies_unknown_fields_is_told_where_they_are(kube: Kube) -> None:
+    other = {"name": "other", "image": "none", "ports": [{"containerPort": 80, "x": 1}]}
+    body = deployment(kube, "a", _MAIN | {"imge": "x"}, other)
+
+    with pytest.raises(ServerFailed) as refusal:
+        await kube.client.patch(DEPLOYMENTS, key(kube, "a"), Apply(body, "us"))
+
+    containers, message = ".spec.template.spec.containers", refusal.value.message
+    what = f"({kube.namespace}/a; apps/v1, Kind=Deployment): errors:"
+    assert message.startswith(f"failed to create typed patch object {what}\n  ")
+    for where in ('[name="main"].imge', '[name="other"].ports[containerPort=80,protocol="TCP"].x'):
+        assert f"\n  {containers}{where}: field not declared in schema" in message
+
+
 async def test_null_says_nothing(kube: Kube) -> None:
     document = merge_patch(deployment(kube, "a"), {})
     document["spec"]["template"]["metadata"]["creationTimestamp"] = None
@@ -85,6 +99,20 @@ async def test_null_says_nothing(kube: Kube) -> None:
     made = await kube.client.create(whole(DEPLOYMENTS), document)
 
     assert made.spec.get("minReadySeconds", 0) == 0
+
+
+async def test_a_moment_that_is_null_changes_nothing(kube: Kube) -> None:
+    made = await kube.client.create(whole(DEPLOYMENTS), deployment(kube, "a"))
+    template = made.spec["template"]
+    undone = {"metadata": template["metadata"] | {"creationTimestamp": None}}
+
+    now = await kube.client.patch(
+        whole(DEPLOYMENTS),
+        key(kube, "a"),
+        JsonPatch(({"op": "replace", "path": "/spec/template", "value": template | undone},)),
+    )
+
+    assert (now.spec, now.metadata.generation) == (made.spec, made.metadata.generation)
 
 
 # ------------------------------------------------------------------ wrong types
@@ -108,13 +136,25 @@ async def test_wrong_types_cannot_be_read(
         await kube.client.create(whole(resource), merge_patch(body(kube, "a"), change))
 
 
-async def test_a_patch_cannot_bring_in_wrong_types(kube: Kube) -> None:
+@pytest.mark.parametrize("subresource", ["", "scale"])
+@pytest.mark.parametrize(
+    "patch",
+    [
+        MergePatch({"spec": {"replicas": "two"}}),
+        JsonPatch(({"op": "replace", "path": "/spec/replicas", "value": "two"},)),
+    ],
+    ids=shown,
+)
+async def test_a_patch_cannot_bring_in_wrong_types(
+    kube: Kube, patch: Any, subresource: str
+) -> None:
     await kube.client.create(whole(DEPLOYMENTS), deployment(kube, "a"))
 
-    with pytest.raises(Invalid):
-        await kube.client.patch(
-            whole(DEPLOYMENTS), key(kube, "a"), MergePatch({"spec": {"replicas": "two"}})
-        )
+    with pytest.raises(Invalid) as refusal:
+        await kube.client.patch(whole(DEPLOYMENTS), key(kube, "a"), patch, subresource=subresource)
+
+    (cause,) = refusal.value.causes
+    assert (cause.field, cause.reason) == ("patch", "FieldValueInvalid")
 
 
 # ------------------------------------------------------------------ what makes no sense

@@ -198,3 +198,16 @@ async def test_but_not_all_of_it(kube: Kube, resource: Any, body: Any, metadata:
     )
 
     assert (now.metadata.labels, now.metadata.owner_references) == ({}, ())
+
+
+async def test_notes_count_as_a_change_at_the_main_door_only(kube: Kube) -> None:
+    made = await kube.client.create(whole(DEPLOYMENTS), deployment(kube, "a"))
+    note = MergePatch({"metadata": {"annotations": {"note": "1"}}})
+
+    there = await kube.client.patch(whole(DEPLOYMENTS), key(kube, "a"), note, subresource="status")
+    other = MergePatch({"metadata": {"annotations": {"note": "2"}}})
+    here = await kube.client.patch(whole(DEPLOYMENTS), key(kube, "a"), other)
+
+    first = made.metadata.generation
+    assert (there.metadata.annotations["note"], there.metadata.generation) == ("1", first)
+    assert (here.metadata.annotations["note"], here.metadata.generation) == ("2", first + 1)

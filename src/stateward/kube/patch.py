@@ -11,7 +11,11 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from stateward.kube.codec import Json
+from stateward.kube.codec import Json, encode
+
+#: Bytes that all ``copy`` of a patch may add together: a few of them can double a document until no
+#: machine has room for it.
+COPIES_LIMIT = 3 * 1024 * 1024
 
 _BROKEN_ESCAPE = re.compile(r"~(?![01])")
 _INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -69,10 +73,15 @@ def json_patch(target: Any, operations: Iterable[Json]) -> Any:
     # The document hangs in an object of its own under the name "", which is also what a pointer has
     # before its first slash: so even the whole document has a parent in which it can be replaced.
     root: Json = {"": _fresh(target)}
+    copied = 0
     for operation in operations:
         if not isinstance(operation, dict):
             raise PatchError("", f"an operation must be an object, got {operation!r}")
-        _apply(root, operation)
+        copied += _apply(root, operation)
+        if copied > COPIES_LIMIT:
+            raise PatchError(
+                operation["path"], f"all copies together must have at most {COPIES_LIMIT} bytes"
+            )
     if "" not in root:
         raise PatchError("", "the operations must leave a document behind")
     return root[""]
@@ -112,11 +121,12 @@ def _diff(old: Any, new: Any, path: str) -> Any:
     return patch
 
 
-def _apply(root: Json, operation: Json) -> None:
+def _apply(root: Json, operation: Json) -> int:
+    """Carry out one operation; return how many bytes it copied."""
     path = _pointer(operation, "path")
     match operation.get("op"):
         case "add":
-            _add(root, path, _value(operation, path))
+            _add(root, path, _fresh(_value(operation, path)))
         case "remove":
             _take(root, path)
         case "replace":
@@ -124,13 +134,14 @@ def _apply(root: Json, operation: Json) -> None:
         case "move":
             _move(root, _pointer(operation, "from"), path)
         case "copy":
-            _add(root, path, _get(root, _pointer(operation, "from")))
+            return _copy(root, _pointer(operation, "from"), path)
         case "test":
             _test(root, path, _value(operation, path))
         case other:
             raise PatchError(
                 path, f"op must be add, remove, replace, move, copy or test, got {other!r}"
             )
+    return 0
 
 
 def _get(root: Json, path: str) -> Any:
@@ -141,10 +152,10 @@ def _get(root: Json, path: str) -> Any:
 def _add(root: Json, path: str, value: Any) -> None:
     parent, token = _parent(root, path)
     if isinstance(parent, dict):
-        parent[token] = _fresh(value)
+        parent[token] = value
     elif isinstance(parent, list):
         at = len(parent) if token == "-" else _index(token, len(parent) + 1, path)  # noqa: S105
-        parent.insert(at, _fresh(value))
+        parent.insert(at, value)
     else:
         raise PatchError(path, "must lie in an object or a list")
 
@@ -168,6 +179,12 @@ def _move(root: Json, source: str, path: str) -> None:
     if path.startswith(f"{source}/"):
         raise PatchError(path, f"must lie outside of what is moved, {source!r}")
     _add(root, path, _take(root, source))
+
+
+def _copy(root: Json, source: str, path: str) -> int:
+    found = _get(root, source)
+    _add(root, path, _fresh(found))
+    return len(encode([found]))
 
 
 def _test(root: Json, path: str, value: Any) -> None:

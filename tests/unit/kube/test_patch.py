@@ -314,3 +314,16 @@ def test_json_patch_changes_nothing_and_shares_nothing(
     patched = json_patch(document, patch)
     assert (document, patch) == before
     assert containers(patched).isdisjoint(containers(document) | containers(patch))
+
+
+# ------------------------------------------------------------------------------ limits
+def test_copies_have_a_limit_together() -> None:
+    doubling = [{"op": "copy", "from": "", "path": f"/{i}"} for i in range(40)]
+    with pytest.raises(PatchError, match="all copies together must have at most"):
+        json_patch({"a": "x" * 1000}, doubling)
+
+
+def test_what_is_moved_is_not_copied() -> None:
+    moves = [{"op": "move", "from": f"/{i}", "path": f"/{i + 1}"} for i in range(5000)]
+    large = list(range(20_000))  # copied each time, this would take minutes
+    assert json_patch({"0": large}, moves) == {"5000": large}

@@ -363,6 +363,33 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [path, *(place for name, part in inner for place in places(part, (*path, name)))]
 
 
+@pytest.mark.parametrize(
+    ("resource", "change", "told"),
+    [
+        (JOBS, {"backoffLimit": 3}, []),
+        (JOBS, {"podFailurePolicy": {"rules": []}}, ["spec.podFailurePolicy"]),
+        (
+            CRON_JOBS,
+            {"jobTemplate": {"spec": {"successPolicy": {"rules": []}}}},
+            ["spec.jobTemplate.spec.successPolicy"],
+        ),
+        (
+            STATEFUL_SETS,
+            {"updateStrategy": {"rollingUpdate": {"maxUnavailable": 2}}},
+            ["spec.updateStrategy.rollingUpdate.maxUnavailable"],
+        ),
+    ],
+    ids=str,
+)
+def test_who_asks_in_vain_is_warned(resource: Resource[Any], change: Json, told: list[str]) -> None:
+    author = Author("us")
+    body = merge_patch(SOUND[resource] | {"metadata": {"name": "a"}}, {"spec": change})
+
+    served_api(Ports(Still(), Chance(1))).create(resource, "default", body, author)
+
+    assert author.warnings == [f"{it} has no effect in the embedded Kubernetes" for it in told]
+
+
 @given(st.data())
 def test_whatever_is_written_gets_an_answer(data: st.DataObject) -> None:
     api = served_api(Ports(Still(), Chance(1)))

@@ -352,3 +352,119 @@ def test_an_empty_definition_lacks_everything() -> None:
         *("spec.group", "spec.scope", "spec.names.plural", "spec.names.kind", "metadata.name"),
         "spec.versions",
     }
+
+
+# ------------------------------------------------------------------ rules that mean harm
+@pytest.mark.parametrize(
+    ("rule", "problem"),
+    [
+        ("[1, 'a'].sum() == 1", "no such overload: sum"),
+        ("['a', 1].isSorted()", "no such overload: isSorted"),
+        ("[].min() == 1", "min called on empty list"),
+        ("[].max() == 1", "max called on empty list"),
+        ("{'x': 'y'}.sign() == 1", "no such overload: sign"),
+        ("ip('x').family() == 4", "IP Address 'x' parse error"),
+        ("cidr('x').containsIP('::1')", "network address parse error"),
+        ("quantity('x').sign() == 1", "a quantity must look like"),
+        ("'a'.find(self.p) == 'a'", "invalid regular expression: missing )"),
+        ("self.l.all(a, self.l.all(b, self.l.all(c, self.l.all(d, true))))", "Iteration budget"),
+    ],
+)
+def test_a_rule_that_fails_says_so_in_plain_words(rule: str, problem: str) -> None:
+    (why,) = said(ruled(rule), {"p": "(", "l": list(range(200))})
+    assert why.startswith('<nil>: Invalid value: "object": ')
+    assert problem in why
+
+
+@pytest.mark.parametrize("call", ["find('(a+)+$') == ''", "findAll('(a+)+$') == []"])
+def test_a_pattern_takes_no_longer_than_its_text(call: str) -> None:
+    assert said(ruled(f"self.t.{call}"), {"t": "a" * 5000 + "b"}) == []
+
+
+# ------------------------------------------------------------------ what a definition may not say
+FIELDS: Json = {
+    "type": "object",
+    "properties": {
+        "spec": {
+            "type": "object",
+            "properties": {
+                "n": {"type": "integer"},
+                "name": {"type": "string"},
+                "list": {"type": "array", "items": {"type": "string"}},
+            },
+        },
+        "status": {"type": "object", "properties": {"n": {"type": "integer"}}},
+    },
+}
+
+
+def found(schema: Json = FIELDS, **version: Any) -> list[str]:
+    """Return what is wrong with a definition that has one version, as said."""
+    one = {"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
+    names = {"plural": "foos", "kind": "Foo"}
+    spec = {"group": "x.io", "scope": "Namespaced", "names": names, "versions": [one | version]}
+    new: Json = {"metadata": {"name": "foos.x.io"}, "spec": spec}
+    return [cause.message for cause in definition_problems(new, None)]
+
+
+def column(path: str) -> Json:
+    return {"additionalPrinterColumns": [{"name": "a", "type": "string", "jsonPath": path}]}
+
+
+def scaled(spec: str, status: str = ".status.n", selector: str = "") -> Json:
+    paths = {"specReplicasPath": spec, "statusReplicasPath": status}
+    more = {"labelSelectorPath": selector} if selector else {}
+    return {"subresources": {"scale": paths | more}}
+
+
+def selected(path: str) -> Json:
+    return {"selectableFields": [{"jsonPath": path}]}
+
+
+@pytest.mark.parametrize(
+    ("version", "problem"),
+    [
+        (column("spec.n"), "must be a simple json path starting with ."),
+        (column('.status.conditions[?(@.type=="Ready")].status'), ""),
+        (selected(""), "Required value"),
+        (selected("spec.name"), "expected . but got: s"),
+        (selected(".spec.nope"), "does not refer to a valid field"),
+        (selected(".metadata.name"), "does not refer to a valid field"),
+        (selected(".spec.list[0]"), "array notation is not allowed"),
+        (selected(".spec.list"), "must point to a field of type string, boolean or integer"),
+        (selected(".spec.name"), ""),
+        (scaled("spec.n"), "should be a json path under .spec"),
+        (scaled(".spec."), "should be a json path under .spec"),
+        (scaled(".spec.list[0]"), "should be a json path under .spec"),
+        (scaled(".spec.name"), "must point to a field of type integer"),
+        (scaled(".spec.n", ".spec.n"), "should be a json path under .status"),
+        (scaled(".spec.n", ".status.n", "foo"), "under either .spec or .status"),
+        (scaled(".spec.n", ".status.n", ".status.selector"), ""),
+    ],
+    ids=str,
+)
+def test_paths_in_a_definition(version: Json, problem: str) -> None:
+    problems = found(**version)
+    assert len(problems) == bool(problem)
+    assert not problem or problem in problems[0]
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        {"pattern": "("},
+        {"pattern": "(?=a)"},
+        {"x-kubernetes-validations": [{"rule": "self.matches('(')"}]},
+        {"x-kubernetes-validations": [{"rule": "self.find(r'(\\d') == ''"}]},
+    ],
+    ids=str,
+)
+def test_patterns_in_a_definition(field: Json) -> None:
+    (problem,) = found({"type": "object", "properties": {"a": TEXT | field}})
+    assert "invalid regular expression" in problem
+
+
+def test_an_empty_list_of_values_allows_all() -> None:
+    schema = {"type": "object", "properties": {"a": TEXT | {"enum": []}}}
+    assert found(schema) == []
+    assert list(CustomSchema(schema).problems({"a": "x"}, None)) == []

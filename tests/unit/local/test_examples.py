@@ -20,16 +20,18 @@ FILES = sorted(EXAMPLES.rglob("*.yaml"))
 
 
 @pytest.mark.virtual
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-async def test_an_example_is_taken(path: Path) -> None:
+@pytest.mark.parametrize(
+    "found",
+    [manifests.read(it.read_text(), it.name) for it in FILES],
+    ids=[it.name for it in FILES],
+)
+async def test_an_example_is_taken(found: list[manifests.Manifest]) -> None:
     api = served_api(Ports(SimClock(asyncio.get_running_loop()), Chance(1)))
-    found = manifests.read(path.read_text(), path.name)
 
     for it in found:
         resource = SERVED.of_kind(it.body["apiVersion"], it.body["kind"])
-        api.create(resource, "default", it.body, Author(strictness=Strictness.STRICT))
-
-    assert found
+        made = api.create(resource, "default", it.body, Author(strictness=Strictness.STRICT))
+        assert made.key.name == it.body["metadata"]["name"]
 
 
 def test_there_are_examples() -> None:

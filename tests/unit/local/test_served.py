@@ -235,7 +235,7 @@ def test_the_scale_of_a_deployment() -> None:
 @pytest.mark.parametrize(
     ("patch", "refusal"),
     [
-        (MergePatch({"spec": {"replicas": "many"}}), BadRequest),
+        (MergePatch({"spec": {"replicas": "many"}}), Invalid),
         (MergePatch({"metadata": {"name": "b"}}), BadRequest),
         (JsonPatch(({"op": "remove", "path": "/nothing"},)), Invalid),
         (JsonPatch(({"op": "replace", "path": "", "value": 1},)), Invalid),

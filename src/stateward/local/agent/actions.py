@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import aiohttp
+from yarl import URL
 
 from stateward.core.clock import Clock
 from stateward.kube.codec import Json
 from stateward.local.agent.processes import Captured, Launch, Runner, StartFailed
+
+#: So often a question is asked elsewhere because an answer says so.
+_REDIRECTS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ class Actions:
             async with asyncio.timeout(within):
                 code = await process.wait()
         except TimeoutError:
-            return Result(ok=False, message=f"command timed out after {within:g}s")
+            return Result(ok=False, message=_late(within))
         finally:
             process.signal(signal.SIGKILL)
         return Result(ok=code == 0, message=said.text or f"exit code {code}")
@@ -108,17 +114,13 @@ class LocalNetwork:
                 connector=aiohttp.TCPConnector(limit=0, force_close=True, ssl=False),
                 cookie_jar=aiohttp.DummyCookieJar(),
             )
-        limit = aiohttp.ClientTimeout(total=within)
         try:
-            async with self._session.get(
-                request.url, headers=request.headers, timeout=limit
-            ) as answer:
-                is_fine = 200 <= answer.status < 400
-                return Result(is_fine, f"HTTP probe failed with statuscode: {answer.status}")
+            async with asyncio.timeout(within):
+                return await _asked(self._session, request)
         except TimeoutError:
-            return Result(ok=False, message=f'Get "{request.url}": no answer within {within:g}s')
+            return Result(ok=False, message=f"{request.url}: {_late(within)}")
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            return Result(ok=False, message=f'Get "{request.url}": {error}')
+            return Result(ok=False, message=f"{request.url}: {_why(error)}")
 
     async def connect(self, host: str, port: int, within: float) -> Result:
         """Connect and leave."""
@@ -126,9 +128,9 @@ class LocalNetwork:
             async with asyncio.timeout(within):
                 _, writer = await asyncio.open_connection(host, port)
         except TimeoutError:
-            return Result(ok=False, message=f"dial tcp {host}:{port}: no answer in {within:g}s")
+            return Result(ok=False, message=f"{host}:{port}: {_late(within)}")
         except (OSError, OverflowError) as error:
-            return Result(ok=False, message=f"dial tcp {host}:{port}: {error}")
+            return Result(ok=False, message=f"{host}:{port}: {_why(error)}")
         writer.close()
         return Result(ok=True)
 
@@ -137,6 +139,41 @@ class LocalNetwork:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+async def _asked(session: aiohttp.ClientSession, request: HttpRequest) -> Result:
+    """Ask, and go where the answer points as long as that is the same host.
+
+    To be sent to another host is an answer, and a good one: what is there is not the pod's fault.
+    """
+    url = URL(request.url)
+    for _ in range(_REDIRECTS + 1):
+        async with session.get(url, headers=request.headers, allow_redirects=False) as answer:
+            place = answer.headers.get("Location", "") if 300 <= answer.status < 400 else ""
+            following = url.join(URL(place)) if place else url
+            if not place or following.host != url.host:
+                is_fine = 200 <= answer.status < 400
+                return Result(is_fine, f"HTTP status {answer.status}")
+        url = following
+    return Result(ok=False, message=f"{request.url}: more than {_REDIRECTS} redirects")
+
+
+def _late(within: float) -> str:
+    return f"timed out after {within:g} s"
+
+
+def _why(error: Exception) -> str:
+    """Return in a few words why nobody answered."""
+    if isinstance(error, aiohttp.InvalidURL | ValueError):
+        return "not an address that can be asked"
+    number = getattr(error, "errno", None)
+    if isinstance(number, int) and number in errno.errorcode:
+        return os.strerror(number).lower()
+    if isinstance(error, aiohttp.ServerDisconnectedError):
+        return "connection closed without an answer"
+    if isinstance(error, OSError):
+        return "not reachable"
+    return "the answer is not HTTP"
 
 
 def http_request(part: Json, target: Target) -> HttpRequest:

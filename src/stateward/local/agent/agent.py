@@ -48,6 +48,8 @@ from stateward.runtime.telling.recorder import EventType, ObjectReference, Recor
 
 R = TypeVar("R")
 
+#: In whose name events are told: people look for them under this one.
+_NAME = "kubelet"
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
 
@@ -92,7 +94,8 @@ class Agent:
         addresses = Addresses(self._cluster, root / "addresses.json")
         self._nodes = {it.name: Node(it, addresses.take(f"node/{it.name}")) for it in nodes}
         self._references = References(client, ports, metrics.informer)
-        self._voice = _Voice(Recorder(client, ports.clock, "stateward-agent", metrics.events()))
+        told = metrics.events()
+        self._voice = _Voice(lambda it: Recorder(client, ports.clock, _NAME, told, instance=it))
         self._tools = tools = self._made_tools(client, ports, images, Folders(root))
         self._pods = Informer(
             client,
@@ -190,14 +193,17 @@ class Agent:
 class _Voice:
     """Tells events, and does other small things, without making anybody wait."""
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
+    def __init__(self, recorder: Callable[[str], Recorder]) -> None:
+        self._made = recorder
+        self._recorders: dict[str, Recorder] = {}
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def tell(self, pod: ObjectMeta, kind: EventType, reason: str, message: str) -> None:
-        """Tell something about a pod."""
+    def tell(self, pod: ObjectMeta, node: str, kind: EventType, reason: str, message: str) -> None:
+        """Tell something about a pod in the name of its node."""
+        if node not in self._recorders:
+            self._recorders[node] = self._made(node)
         about = ObjectReference.of(PODS, pod)
-        self.beside(self._recorder.tell(about, kind, reason, message))
+        self.beside(self._recorders[node].tell(about, kind, reason, message))
 
     def beside(self, work: Coroutine[Any, Any, None]) -> None:
         """Do something beside everything else."""

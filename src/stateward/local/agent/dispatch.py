@@ -10,13 +10,16 @@ import structlog
 from stateward.kube.meta import ObjectKey
 from stateward.local.agent.addresses import Addresses
 from stateward.local.agent.life.pods import PodLife
-from stateward.local.agent.life.tools import Tools, finished, given_up
+from stateward.local.agent.life.tools import Tools, finished, first, given_up
 from stateward.local.agent.nodes import Node
 from stateward.local.controllers.documents import Document
 from stateward.runtime.cache import Delta
+from stateward.runtime.telling.recorder import EventType
 
 #: Seconds beyond their grace after which lives are given up that do not end.
 _STUBBORN = 5.0
+#: Seconds after which a life that ended by a bug is begun again.
+_AGAIN = 10.0
 
 
 class Dispatcher:
@@ -93,10 +96,12 @@ class Dispatcher:
             self._lives[uid].update(pod)
             return
         before = self._before(pod.metadata.key)
+        # Taken now: by the time that this life begins, an earlier one may have left the table.
+        waited = [self._tasks[it.metadata.uid] for it in before if not _is_lost(it)]
         name = self._name(pod, before)
         life = PodLife(pod, node, self._addresses.take(name), self._tools)
         self._lives[uid] = life
-        self._tasks[uid] = asyncio.create_task(self._live(life, name, before))
+        self._tasks[uid] = asyncio.create_task(self._live(life, name, waited))
 
     def _before(self, key: ObjectKey) -> list[PodLife]:
         return [life for life in self._lives.values() if life.metadata.key == key]
@@ -109,20 +114,37 @@ class Dispatcher:
         key = str(pod.metadata.key)
         return f"{key}#{pod.metadata.uid}" if any(_is_lost(it) for it in before) else key
 
-    async def _live(self, life: PodLife, name: str, before: list[PodLife]) -> None:
-        uid = life.metadata.uid
+    async def _live(self, life: PodLife, name: str, waited: list[asyncio.Task[None]]) -> None:
+        uid, has_failed = life.metadata.uid, False
         try:
-            waited = [self._tasks[it.metadata.uid] for it in before if not _is_lost(it)]
             await finished(waited)
             await life.run()
             if not life.is_halted:
                 await self._tools.aside(lambda: self._tools.volumes.remove(uid))
-        except Exception:  # noqa: BLE001 - a bug about one pod must not disturb the others
-            self._log.exception("the life of a pod failed by a bug", pod=str(life.metadata.key))
+        except Exception as error:  # noqa: BLE001 - a bug about one must not disturb the others
+            has_failed = True
+            await self._rest(life, error)
         finally:
             self._lives.pop(uid, None)
             self._tasks.pop(uid, None)
             self._addresses.release(name)
+        if has_failed and not life.is_halted:
+            await self._begin_again(uid)
+
+    async def _rest(self, life: PodLife, error: Exception) -> None:
+        """Tell people that a life failed, and wait a while, or until the pod has to go."""
+        self._log.exception("the life of a pod failed by a bug", pod=str(life.metadata.key))
+        message = f"a bug of the agent, which tries again in {_AGAIN:g} s: {error!r}"
+        life.say(EventType.WARNING, "FailedSync", message)
+        await first(self._tools.clock.sleep(_AGAIN), life.leaving.wait())
+
+    async def _begin_again(self, uid: str) -> None:
+        """Begin another life for a pod, if it is still there; what is left of a gone one goes."""
+        pod = next((it for it in self._pods() if it.metadata.uid == uid), None)
+        if pod is not None:
+            self._seen(pod)
+        else:
+            await self._tools.aside(lambda: self._tools.volumes.remove(uid))
 
 
 def _is_lost(life: PodLife) -> bool:

@@ -24,6 +24,10 @@ class ImageRefused(UsageError):
     """No program can stand for an image here."""
 
 
+class ProgramMissing(UsageError):
+    """An image is known, and the program that a container wants of it is not there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """What a container asks for: words and variables with mount paths already translated."""
@@ -51,7 +55,7 @@ class Answer:
     env: Mapping[str, str] = field(default_factory=dict)
 
 
-#: Says what to run for a container, or raises :class:`ImageRefused`.
+#: Says what to run for a container, or raises :class:`ImageRefused` or :class:`ProgramMissing`.
 Program: TypeAlias = Callable[[Asked], Answer]
 
 
@@ -138,11 +142,11 @@ def web_server(asked: Asked) -> Answer:
 
 
 def located(word: str, asked: Asked) -> str:
-    """Return where a program is on this machine; raise ImageRefused when it is not."""
+    """Return where a program is on this machine; raise ProgramMissing when it is not."""
     path = asked.env.get("PATH") or os.environ.get("PATH", os.defpath)
     found = shutil.which(word, path=path) or shutil.which(word)
     if found is None:
-        raise ImageRefused(
+        raise ProgramMissing(
             f'image "{asked.image}" is run by programs of this machine, and "{word}" must be one'
             " that can be found on PATH",
             hint="install it, or give the container another command",

@@ -20,9 +20,10 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import LEASES, NAMESPACES, NODES, Resource
+from stateward.kube.schemas import vendored
 
 LEASE_NAMESPACE = "kube-node-lease"
-VERSION = "v1.35.0-stateward"
+VERSION = f"v{vendored().kubernetes}-stateward"
 
 #: Seconds between two renewals of a lease, for which a lease is good, and between status writes.
 RENEW = 5.0
@@ -158,7 +159,10 @@ class NodeKeeper:
             await self._register(node)
 
     async def report(self, node: Node) -> None:
-        """Write the status of a node, made anew if somebody deleted it; a lost one is silent."""
+        """Write the status of a node; a lost one is silent.
+
+        One that somebody deleted stays so until the next agent registers it.
+        """
         if not node.reachable.is_set():
             return
         key, now = ObjectKey("", node.spec.name), self._clock.now()
@@ -168,8 +172,9 @@ class NodeKeeper:
                 NODES, key, MergePatch({"status": status}), subresource="status"
             )
         except NotFound:
-            await self._register(node)
-        self._told[node.spec.name] = status
+            self._log.warning("node was deleted, and stays so until a restart", node=key.name)
+        else:
+            self._told[key.name] = status
 
     async def _keep(self, node: Node) -> None:
         due = self._clock.monotonic() + REPORT

@@ -1,16 +1,28 @@
-"""Processes that an earlier agent of the same cluster left behind: found and ended.
+"""Processes that a container or an earlier agent of the same cluster left: found and ended.
 
-Every process of ours carries the cluster's name in its environment, and every group is written down
-with its leader's start time. A process is hit only while it is the one we mean: it is held by a
-descriptor first and compared afterwards, so a number that was given to somebody else is spared.
+A process is ours by one of these signs, and each of them is certain:
+
+- It carries the cluster's name in its environment, as all do that did not empty it.
+- Its group or session is that of a leader whom we started, or it descends from one.
+- It holds the pipe in which the output of such a leader goes, which nobody gets but by descent.
+
+We do not have the kernel make us the parent of strays (as a subreaper): they would stand among the
+children that other parts of this program started, whom we may neither kill nor reap.
+
+Leaders are written down with their start time. A process is hit only while it is the one we mean:
+it is held by a descriptor first and compared afterwards, so a number that was given to somebody
+else is spared.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import stat
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from stateward.core.clock import Clock
 
@@ -26,15 +38,85 @@ _STEP = 0.02
 _ROUNDS = 3
 
 
+class Origin(NamedTuple):
+    """What is known of the leader of a group: when it began, and the pipe of its output."""
+
+    began: int
+    pipe: int
+
+
+class _Stat(NamedTuple):
+    """What the kernel says of a process."""
+
+    is_dead: bool
+    parent: int
+    group: int
+    session: int
+    began: int
+
+
 def start_time(pid: int) -> int | None:
     """Return when a process began, in the kernel's ticks, or None when it is gone or a zombie."""
+    found = _stat(pid)
+    return None if found is None or found.is_dead else found.began
+
+
+def _stat(pid: int) -> _Stat | None:
     try:
         text = (_PROC / str(pid) / "stat").read_text(errors="replace")
     except OSError:
         return None
     # The name in parentheses may contain anything, so we count from its end.
     fields = text.rpartition(")")[2].split()
-    return None if fields[0] in {"Z", "X"} else int(fields[19])
+    return _Stat(fields[0] in {"Z", "X"}, *(int(fields[it]) for it in (1, 2, 3, 19)))
+
+
+def _numbers() -> Iterator[int]:
+    return (int(entry.name) for entry in _PROC.iterdir() if entry.name.isdigit())
+
+
+def descended(origins: Mapping[int, Origin]) -> dict[int, int]:
+    """Return the processes that come from some leaders, each with its start time."""
+    everybody = {pid: it for pid in _numbers() if (it := _stat(pid)) is not None}
+    # A leader's number is its own as long as it is there, and its group's while one is in it; of
+    # one that is gone we cannot tell whether the number was given away since.
+    leaders = {
+        pid
+        for pid, origin in origins.items()
+        if pid in everybody and everybody[pid].began == origin.began
+    }
+    pipes = {f"pipe:[{it.pipe}]" for it in origins.values()}
+    found = {
+        pid
+        for pid, it in everybody.items()
+        if {pid, it.group, it.session} & leaders or _holds(pid, pipes)
+    }
+    while more := {pid for pid, it in everybody.items() if it.parent in found} - found:
+        found |= more
+    found.discard(os.getpid())
+    return {pid: it.began for pid, it in everybody.items() if pid in found and not it.is_dead}
+
+
+def _holds(pid: int, pipes: Set[str]) -> bool:
+    """Tell whether a process can speak into one of some pipes; of a stranger's we see nothing.
+
+    We listen at their other ends, and so does, for an instant, whoever is being started by us.
+    """
+    if pid == os.getpid() or not pipes:
+        return False
+    try:
+        entries = list(os.scandir(_PROC / str(pid) / "fd"))
+    except OSError:
+        return False
+    return any(_leads_to(it, pipes) for it in entries)
+
+
+def _leads_to(entry: os.DirEntry[str], pipes: Set[str]) -> bool:
+    try:
+        speaks = entry.stat(follow_symlinks=False).st_mode & stat.S_IWUSR
+        return bool(speaks) and os.readlink(entry.path) in pipes  # noqa: PTH115 - the text
+    except OSError:
+        return False
 
 
 def marked(cluster: str, container: str = "") -> dict[int, int]:
@@ -43,14 +125,12 @@ def marked(cluster: str, container: str = "") -> dict[int, int]:
     if container:
         wanted.add(f"{CONTAINER}={container}".encode())
     found: dict[int, int] = {}
-    for entry in os.scandir(_PROC):
-        if not entry.name.isdigit():
-            continue
+    for pid in _numbers():
         with suppress(OSError):
-            variables = (_PROC / entry.name / "environ").read_bytes().split(b"\0")
-            began = start_time(int(entry.name)) if wanted.issubset(variables) else None
+            variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+            began = start_time(pid) if wanted.issubset(variables) else None
             if began is not None:
-                found[int(entry.name)] = began
+                found[pid] = began
     return found
 
 
@@ -60,24 +140,26 @@ class Records:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         folder.mkdir(parents=True, exist_ok=True)
+        #: Numbers, moments and pipes mean something else after the machine was started again.
+        self._boot = _boot()
 
-    def add(self, pid: int) -> None:
+    def add(self, pid: int, origin: Origin) -> None:
         """Write down a group by its leader."""
-        began = start_time(pid)
-        if began is not None:
-            with suppress(OSError):  # on a full disk its mark must do
-                (self._folder / str(pid)).write_text(str(began))
+        with suppress(OSError):  # on a full disk its mark must do
+            (self._folder / str(pid)).write_text(f"{origin.began} {origin.pipe} {self._boot}")
 
     def remove(self, pid: int) -> None:
         """Strike out a group that ended."""
         (self._folder / str(pid)).unlink(missing_ok=True)
 
-    def all(self) -> dict[int, int]:
+    def all(self) -> dict[int, Origin]:
         """Return the groups that are written down; what makes no sense is not one."""
-        found: dict[int, int] = {}
+        found: dict[int, Origin] = {}
         for entry in self._folder.iterdir():
             with suppress(OSError, ValueError):
-                found[int(entry.name)] = int(entry.read_text())
+                began, pipe, boot = entry.read_text().split(" ")
+                if boot == self._boot:
+                    found[int(entry.name)] = Origin(int(began), int(pipe))
         return found
 
     def clear(self) -> None:
@@ -103,10 +185,11 @@ def kill(pid: int, began: int) -> bool:
     return True
 
 
-def clear(cluster: str, container: str) -> None:
+def clear(cluster: str, container: str, origins: Mapping[int, Origin]) -> None:
     """Kill what is left of a container: processes that had left its group."""
     for _ in range(_ROUNDS):
-        hit = [kill(pid, began) for pid, began in marked(cluster, container).items()]
+        left = marked(cluster, container) | descended(origins)
+        hit = [kill(pid, began) for pid, began in left.items()]
         if not any(hit):
             return
 
@@ -118,15 +201,19 @@ async def sweep(cluster: str, records: Records, clock: Clock) -> list[int]:
     """
     hit: list[int] = []
     until = clock.monotonic() + _PATIENCE
-    while (left := marked(cluster) | _living(records.all())) and clock.monotonic() < until:
+    while (left := marked(cluster) | descended(records.all())) and clock.monotonic() < until:
         hit += [pid for pid, began in left.items() if kill(pid, began)]
         await clock.sleep(_STEP)
     records.clear()
     return list(dict.fromkeys(hit))
 
 
-def _living(recorded: dict[int, int]) -> dict[int, int]:
-    return {pid: began for pid, began in recorded.items() if start_time(pid) == began}
+def _boot() -> str:
+    """Return by what this run of the machine is known."""
+    try:
+        return (_PROC / "sys/kernel/random/boot_id").read_text().strip()
+    except OSError:
+        return "-"
 
 
 async def end_all(root: Path, clock: Clock) -> list[int]:

@@ -8,6 +8,7 @@ container's first process ends the container.
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import signal
 import subprocess
@@ -19,9 +20,12 @@ from typing import Protocol
 
 from stateward.core.errors import UsageError
 from stateward.local.agent import orphans
-from stateward.local.agent.orphans import CLUSTER, CONTAINER, Records
+from stateward.local.agent.orphans import CLUSTER, CONTAINER, Origin, Records
 
-_PIECE = 65_536
+#: Bytes that are heard at once. One who says more waits for a moment, or programs that never stop
+#: talking would leave no time for anybody else.
+_PIECE = 32_768
+_PAUSE = 0.02
 
 
 class StartFailed(UsageError):
@@ -99,6 +103,8 @@ class LocalRunner:
     def __init__(self, cluster: str, records: Records) -> None:
         self._cluster = cluster
         self._records = records
+        #: Where the processes of a container come from: its first one, not those of probes.
+        self._origins: dict[str, tuple[int, Origin]] = {}
 
     def start(self, launch: Launch, output: Output) -> Process:
         """Start a program in a session of its own."""
@@ -112,6 +118,8 @@ class LocalRunner:
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=said,
+                # Kept open beside the output: whoever descends from it can be told by this pipe.
+                pass_fds=(said,),
                 start_new_session=True,
             )
         except (OSError, ValueError) as error:
@@ -119,7 +127,9 @@ class LocalRunner:
             raise StartFailed(f"{launch.argv[0]} must be a program that runs: {error}") from error
         finally:
             os.close(said)
-        self._records.add(started.pid)
+        origin = Origin(orphans.start_time(started.pid) or 0, os.fstat(heard).st_ino)
+        self._records.add(started.pid, origin)
+        self._remember(launch.mark, started.pid, origin)
         try:
             return _Group(started, heard, output, self._records)
         except OSError as error:
@@ -128,9 +138,16 @@ class LocalRunner:
             os.close(heard)
             raise StartFailed(f"{launch.argv[0]} cannot be looked after: {error}") from error
 
+    def _remember(self, mark: str, pid: int, origin: Origin) -> None:
+        known, before = self._origins.get(mark, (0, None))
+        if before is None or orphans.start_time(known) != before.began:
+            self._origins[mark] = pid, origin
+
     async def clear(self, mark: str) -> None:
-        """Kill what carries the mark of a container that ended."""
-        await asyncio.to_thread(orphans.clear, self._cluster, mark)
+        """Kill what carries the mark of a container that ended, or descends from it."""
+        pid, origin = self._origins.pop(mark, (0, None))
+        known = {pid: origin} if origin is not None else {}
+        await asyncio.to_thread(orphans.clear, self._cluster, mark, known)
 
 
 class _Group:
@@ -148,6 +165,7 @@ class _Group:
         self._held = os.pidfd_open(started.pid)
         self._loop.add_reader(self._held, self._ended)
         self._loop.add_reader(heard, self._hear)
+        self._pause: asyncio.TimerHandle | None = None
 
     @property
     def pid(self) -> int:
@@ -164,17 +182,26 @@ class _Group:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, number)
 
-    def _hear(self) -> bool:
-        """Pass on what was said; tell whether there may be more."""
+    def _hear(self) -> None:
+        """Pass on what was said."""
+        data = self._said(_PIECE)
+        if len(data) == _PIECE:
+            self._loop.remove_reader(self._heard)
+            self._pause = self._loop.call_later(_PAUSE, self._listen)
+        elif not data:
+            self._loop.remove_reader(self._heard)
+
+    def _listen(self) -> None:
+        self._loop.add_reader(self._heard, self._hear)
+
+    def _said(self, most: int) -> bytes:
         try:
-            data = os.read(self._heard, _PIECE)
+            data = os.read(self._heard, most)
         except BlockingIOError:
-            return False
+            return b""
         if data:
             self._output.write(data)
-        else:
-            self._loop.remove_reader(self._heard)
-        return bool(data)
+        return data
 
     def _ended(self) -> None:
         self._loop.remove_reader(self._held)
@@ -182,8 +209,11 @@ class _Group:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         code = self._started.wait()
-        while self._hear():
-            pass
+        # What it said is in the pipe by now. More is what others say who hold the pipe still, and
+        # they may never stop.
+        self._said(fcntl.fcntl(self._heard, fcntl.F_GETPIPE_SZ))
+        if self._pause is not None:
+            self._pause.cancel()
         self._loop.remove_reader(self._heard)
         os.close(self._heard)
         os.close(self._held)

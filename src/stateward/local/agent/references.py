@@ -87,10 +87,11 @@ class References:
         self._volumes.listen(lambda _delta: hear(""))
 
     def listen_for_ends(self, hear: Callable[[str], None]) -> None:
-        """Have the names of persistent volumes told that are gone."""
+        """Have the names of persistent volumes told that are gone, and their data with them."""
 
         def tell(delta: Delta[Document]) -> None:
-            if delta.now is None:
+            before = delta.before.spec if delta.before is not None else {}
+            if delta.now is None and before.get("persistentVolumeReclaimPolicy") == "Delete":
                 hear(delta.key.name)
 
         self._volumes.listen(tell)

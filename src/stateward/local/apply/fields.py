@@ -96,6 +96,20 @@ def named(paths: Iterable[Path], structure: Structure) -> set[Path]:
     return found
 
 
+def path_to(value: Any, way: Iterable[str | int], structure: Structure) -> Path:
+    """Return the path to a place, where items of keyed lists go by their keys."""
+    path: list[str] = []
+    for step in way:
+        if isinstance(step, str):
+            path.append(f"f:{step}")
+            value, structure = (value or {}).get(step), child(structure, step)
+            continue
+        keyed = bool(value) and structure.shape is Shape.LIST_MAP and _has_parts(value, structure)
+        path.append(_element(value[step], structure) if keyed else f"i:{step}")
+        value, structure = value[step], structure.items or FREE
+    return tuple(path)
+
+
 def doubled(value: Any, structure: Structure, path: Path = ()) -> Iterator[Path]:
     """Yield the items of keyed lists and sets that are there more than once."""
     if not value or not _has_parts(value, structure):

@@ -1,7 +1,7 @@
 """Places in objects, and how Kubernetes writes them.
 
 A place is a path of elements as in managedFields: ``f:name`` for a field, ``k:{"name":"a"}`` for
-the item of a keyed list, ``v:"x"`` for a member of a set.
+the item of a keyed list, ``v:"x"`` for a member of a set, ``i:0`` for an item of any other list.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ def dotted(path: Path) -> str:
                 words.append(
                     f"[{','.join(f'{key}={encode(value).decode()}' for key, value in keys)}]"
                 )
+            case "i":
+                words.append(f"[{text}]")
             case _:
                 words.append(f"[={text}]")
     return "".join(words)

@@ -6,14 +6,17 @@ writers left out and refuses what makes no sense.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from stateward.kube.codec import Json
 from stateward.kube.errors import ApiError, BadRequest, Cause
 from stateward.local.kinds import Kind
+
+#: Makes the refusal of what cannot be read, given the reason.
+Refusal: TypeAlias = Callable[[str], ApiError]
 
 
 class Strictness(Enum):
@@ -39,7 +42,7 @@ class Admission(Protocol):
     """The questions that a write is asked, in this order."""
 
     def read(
-        self, kind: Kind, document: Json, author: Author, refusal: type[ApiError] = BadRequest
+        self, kind: Kind, document: Json, author: Author, refusal: Refusal = BadRequest
     ) -> None:
         """Drop what is unknown and fill in defaults, in place; raise when it cannot be read."""
 
@@ -68,7 +71,7 @@ class Anything:
     """The admission of a bare store: whatever can be kept is taken as it is."""
 
     def read(
-        self, kind: Kind, document: Json, author: Author, refusal: type[ApiError] = BadRequest
+        self, kind: Kind, document: Json, author: Author, refusal: Refusal = BadRequest
     ) -> None:
         """Take it as it is."""
 

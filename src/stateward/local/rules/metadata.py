@@ -10,12 +10,13 @@ from typing import Annotated, Any
 import msgspec
 
 from stateward.kube.codec import Json, Part, encode
-from stateward.kube.errors import ApiError, BadRequest, Conflict, ServerFailed
+from stateward.kube.errors import BadRequest, Conflict, ServerFailed
 from stateward.kube.meta import ObjectKey, ObjectMeta
 from stateward.kube.patch import same
 from stateward.kube.resources import DISRUPTION_BUDGETS, PODS, Resource
 from stateward.kube.selector import LabelSelector
 from stateward.local.kinds import Kind
+from stateward.local.rules.admission import Refusal
 from stateward.local.rules.validity import invalid, wrong
 
 #: Seconds: a hundred years is as good as for ever, and still a moment that can be written down.
@@ -27,7 +28,7 @@ _SERVER_OWNED = ("name", "namespace", "creationTimestamp", "generation")
 _OF_THE_END = ("deletionTimestamp", "deletionGracePeriodSeconds")
 
 
-def checked(document: Json, resource: Resource[Any], refusal: type[ApiError] = BadRequest) -> Json:
+def checked(document: Json, resource: Resource[Any], refusal: Refusal = BadRequest) -> Json:
     """Return the document, tidied; raise the refusal when its shape is none that can be stored."""
     for name, wanted in (("apiVersion", resource.api_version), ("kind", resource.kind)):
         if document.setdefault(name, wanted) != wanted:

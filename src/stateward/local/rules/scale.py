@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 
 from stateward.kube.client import Apply, JsonPatch
 from stateward.kube.codec import Json
-from stateward.kube.errors import BadRequest, Invalid, NotFound
+from stateward.kube.errors import BadRequest, Cause, Invalid, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.patch import PatchError, json_patch, merge_patch
 from stateward.kube.resources import Resource
 from stateward.local.kinds import Kind, Kinds, ScalePaths
+from stateward.local.rules.admission import Refusal
 from stateward.local.rules.validity import wrong
 from stateward.local.rules.writes import AnyPatch, Author, Writes
 from stateward.local.store import Stored, rehearsed
@@ -35,6 +37,8 @@ class Scaling:
     ) -> Stored:
         """Set how many replicas an object should have."""
         paths, meta = self._paths(resource), scale.get("metadata") or {}
+        if not isinstance(meta, dict):
+            raise BadRequest(f"metadata of a scale must be an object, got {meta!r}")
         if meta.get("name", key.name) != key.name:
             raise BadRequest(f"the scale must be that of {key.name!r}, got {meta['name']!r}")
         stored = self._writes.existing(resource, key)
@@ -56,9 +60,10 @@ class Scaling:
             else:
                 new = merge_patch(old, patch.body)
         except PatchError as error:
-            raise Invalid(f'the patch of the scale of "{key.name}" fails: {error}') from error
+            raise _unpatchable(key, str(error)) from error
         if not isinstance(new, dict):
-            raise Invalid("a patched scale must still be an object")
+            raise _unpatchable(key, "a patched scale must still be an object")
+        _replicas(new, key, partial(_unpatchable, key))
         if isinstance(patch, Apply):
             author = Author(patch.manager, author.dry_run)
         return self.update(resource, key, new, author)
@@ -70,17 +75,24 @@ class Scaling:
         return kind.scale
 
 
-def _replicas(scale: Json, key: ObjectKey) -> int:
+def _replicas(scale: Json, key: ObjectKey, refusal: Refusal = BadRequest) -> int:
     spec = scale.get("spec") or {}
     replicas = spec.get("replicas", 0) if isinstance(spec, dict) else None
     if not isinstance(replicas, int) or isinstance(replicas, bool):
-        raise BadRequest(f"spec.replicas of a scale must be a whole number, got {replicas!r}")
+        raise refusal(f"spec.replicas of a scale must be a whole number, got {replicas!r}")
     if replicas < 0:
         message = f"Invalid value: {replicas}: must be greater than or equal to 0"
-        cause = wrong("spec.replicas", message)
-        told = f"{cause.field}: {message}"
-        raise Invalid(f'Scale.autoscaling "{key.name}" is invalid: {told}', causes=(cause,))
+        raise _invalid(key, wrong("spec.replicas", message))
     return replicas
+
+
+def _unpatchable(key: ObjectKey, why: str) -> Invalid:
+    return _invalid(key, wrong("patch", f"Invalid value: {why}"))
+
+
+def _invalid(key: ObjectKey, cause: Cause) -> Invalid:
+    told = f"{cause.field}: {cause.message}"
+    return Invalid(f'Scale.autoscaling "{key.name}" is invalid: {told}', causes=(cause,))
 
 
 def _shown(paths: ScalePaths, stored: Stored) -> Stored:
@@ -108,7 +120,10 @@ def _get(document: Json, path: str) -> Any:
 def _put(document: Json, path: str, value: int) -> None:
     *way, last = path.strip(".").split(".")
     for name in way:
-        document = document.setdefault(name, {})
+        inner = document.setdefault(name, {})
+        if not isinstance(inner, dict):
+            raise BadRequest(f"{path} must lie in an object to be scaled, and {name} is none")
+        document = inner
     document[last] = value
 
 

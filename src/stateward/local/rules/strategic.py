@@ -46,19 +46,22 @@ def _merged_object(
         case other:
             raise PatchError(path, f"$patch must be replace, merge or delete, got {other!r}")
     result = dict(target)
-    _retain(result, patch)
+    _retain(result, patch, path)
     for name, value in patch.items():
         if not name.startswith("$"):
             inner = structure.child(name) if structure is not None else None
             _set(result, name, value, inner, f"{path}/{name}")
     for name, value in patch.items():
-        _direct(result, name, value, structure)
+        _direct(result, name, value, structure, path)
     return result
 
 
-def _retain(result: Json, patch: Json) -> None:
+def _retain(result: Json, patch: Json, path: str) -> None:
     if _RETAIN in patch:
-        for name in result.keys() - set(patch[_RETAIN]):
+        kept = _listed(_RETAIN, patch[_RETAIN], path)
+        if not all(isinstance(name, str) for name in kept):
+            raise PatchError(path, f"{_RETAIN} must be a list of names, got {kept!r}")
+        for name in result.keys() - set(kept):
             del result[name]
 
 
@@ -125,17 +128,23 @@ def _without_directives(items: list[Any]) -> list[Any]:
     return [item for item in items if _directive(item) is None]
 
 
-def _direct(result: Json, name: str, value: Any, structure: Structure | None) -> None:
+def _direct(result: Json, name: str, value: Any, structure: Structure | None, path: str) -> None:
     """Follow the directives that speak of a list beside them."""
     if name.startswith(_DELETE_PREFIX):
-        listed = name.removeprefix(_DELETE_PREFIX)
+        gone, listed = _listed(name, value, path), name.removeprefix(_DELETE_PREFIX)
         if isinstance(kept := result.get(listed), list):
-            result[listed] = [item for item in kept if not _holds(value, item)]
+            result[listed] = [item for item in kept if not _holds(gone, item)]
     elif name.startswith(_ORDER_PREFIX):
-        listed = name.removeprefix(_ORDER_PREFIX)
+        order, listed = _listed(name, value, path), name.removeprefix(_ORDER_PREFIX)
         if isinstance(kept := result.get(listed), list):
             how = structure.child(listed) if structure is not None else None
-            result[listed] = _ordered(kept, value, how.patch_merge_key if how else "")
+            result[listed] = _ordered(kept, order, how.patch_merge_key if how else "")
+
+
+def _listed(name: str, value: Any, path: str) -> list[Any]:
+    if not isinstance(value, list):
+        raise PatchError(path, f"{name} must be a list, got {value!r}")
+    return value
 
 
 def _ordered(items: list[Any], order: list[Any], key: str) -> list[Any]:

@@ -27,6 +27,11 @@ def invalid(resource: Resource[Any], name: str, *causes: Cause) -> Invalid:
     return Invalid(f'{resource.kind} "{name}" is invalid: {listed}', causes=causes)
 
 
+def unpatchable(resource: Resource[Any], name: str, why: str) -> Invalid:
+    """Return the refusal of a patch; what is wrong with it is a cause, or kubectl hides it."""
+    return invalid(resource, name, wrong("patch", f"Invalid value: {why}"))
+
+
 def wrong(field: str, message: str, *, reason: str = "FieldValueInvalid") -> Cause:
     """Return one thing that is wrong, in one place."""
     return Cause(reason=reason, message=message, field=field)

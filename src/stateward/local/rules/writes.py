@@ -7,6 +7,7 @@ has rules of its own (``deletion.py``); who owns which field is remembered in ``
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, TypeAlias
 
 from stateward.core.chance import Chance
@@ -17,7 +18,6 @@ from stateward.kube.errors import (
     AlreadyExists,
     BadRequest,
     Conflict,
-    Invalid,
     NotFound,
     ServerFailed,
     WrongType,
@@ -123,10 +123,11 @@ class Writes:
             return self._apply(kind, key, patch, subresource, dry_run=author.dry_run)
         old = _loaded(kind, self.existing(resource, key))
         new = _patched(old, patch, kind, key)
-        metadata.checked(new, resource, Invalid)
+        refusal = partial(validity.unpatchable, resource, key.name)
+        metadata.checked(new, resource, refusal)
         metadata.check_address(new, resource, key)
         metadata.check_revision(old, new, unconditional=True, resource=resource)
-        self._admission.read(kind, new, author, Invalid)
+        self._admission.read(kind, new, author, refusal)
         writer = managed.Writer(author.manager, to_rfc3339(self._now()), subresource)
         return self._replace(kind, old, new, writer, dry_run=author.dry_run)
 
@@ -206,7 +207,7 @@ class Writes:
         self._admission.admit_changed(kind, old, new)
         found = self._admission.problems(kind, new, old, writer.subresource)
         validity.check_changed(old, new, kind, found)
-        if kind.counts_generation and not metadata.asks_for_the_same(old, new, kind):
+        if _counts(kind, writer) and not metadata.asks_for_the_same(old, new, kind):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
         if not writer.applies:
             managed.record(old, new, writer, kind)
@@ -299,6 +300,11 @@ def _keep_to_endpoint(kind: Kind, old: Json, new: Json, subresource: str) -> Non
         _keep_namespace(old, new, subresource)
 
 
+def _counts(kind: Kind, writer: managed.Writer) -> bool:
+    """Tell whether a write may be a new generation: what comes by the status endpoint is none."""
+    return kind.counts_generation and writer.subresource != "status"
+
+
 def _has_endpoint(kind: Kind, subresource: str) -> bool:
     if subresource == "status":
         return kind.resource.has_status
@@ -342,11 +348,10 @@ def _patched(
         else:
             new = json_patch(old, patch.operations)
     except PatchError as error:
-        raise Invalid(
-            f'the server rejected the patch of {kind.resource} "{key.name}": {error}'
-        ) from error
+        raise validity.unpatchable(kind.resource, key.name, str(error)) from error
     if not isinstance(new, dict):
-        raise Invalid("a patched object must still be an object")
+        why = "a patched object must still be an object"
+        raise validity.unpatchable(kind.resource, key.name, why)
     return managed.fresh(new)
 
 

@@ -37,8 +37,8 @@ class Refuse:
 Decision: TypeAlias = Place | Prepare | Refuse
 
 
-def decide(pod: PodView, picture: Picture) -> Decision:
-    """Return where a pod goes, or why it goes nowhere."""
+def decide(pod: PodView, picture: Picture, prepared: str = "") -> Decision:
+    """Return where a pod goes, or why it goes nowhere; ``prepared`` is where its volumes are."""
     if (why := filters.impossible(picture)) is not None and picture.stations:
         return Refuse(why)
     good, refused = filters.refusals(pod, picture)
@@ -46,7 +46,7 @@ def decide(pod: PodView, picture: Picture) -> Decision:
         return Refuse(filters.message(refused, len(picture.stations)))
     late = [wish for wish in picture.wishes if isinstance(wish, Late)]
     # A node that was chosen before stays chosen, or each volume would be made for another one.
-    chosen = {wish.selected_node for wish in late}
+    chosen = {prepared, *(wish.selected_node for wish in late)}
     earlier = next((it for it in good if it.node.name in chosen), None)
     node = (earlier or scores.best(pod, picture, good)).node.name
     return Prepare(node, tuple(wish.claim for wish in late)) if late else Place(node)

@@ -45,6 +45,8 @@ class Scheduler:
         self._board = Board(desk)
         #: Who waits, and what the board was like when there was no place.
         self._waiting: dict[ObjectKey, int] = {}
+        #: For whom volumes are made, and on which node.
+        self._prepared: dict[ObjectKey, tuple[str, str]] = {}
 
     def waiting(self, _item: Object) -> Iterable[ObjectKey]:
         """Wake all pods that have no place."""
@@ -62,7 +64,7 @@ class Scheduler:
         if pod is not None and view is None and not pod.spec.get("nodeName"):
             return await self._refuse(pod, _UNREADABLE)
         if pod is None or view is None or not view.pending:
-            self._waiting.pop(key, None)
+            self._forget(key)
             return DONE
         if view.gated:
             why = "Scheduling is blocked due to non-empty scheduling gates"
@@ -75,17 +77,25 @@ class Scheduler:
     async def _place(self, pod: Document, view: PodView) -> Outcome:
         wishes = tuple(self._wish(view, name) for name in view.claims)
         version = self._board.version
-        match decide(view, self._board.picture(wishes)):
+        uid, prepared = self._prepared.get(view.key, ("", ""))
+        if uid != pod.metadata.uid:
+            prepared = ""
+        match decide(view, self._board.picture(wishes), prepared):
             case Place(node=node):
                 await self._bind(pod, view, node)
                 return DONE
             case Prepare() as preparation:
                 self._waiting[view.key] = version
+                self._prepared[view.key] = pod.metadata.uid, preparation.node
                 await self._prepare(preparation, wishes)
                 return Wait("WaitForVolumes", f"volumes are made for {preparation.node}")
             case Refuse(message=message):
                 self._waiting[view.key] = version
                 return await self._refuse(pod, message)
+
+    def _forget(self, key: ObjectKey) -> None:
+        self._waiting.pop(key, None)
+        self._prepared.pop(key, None)
 
     async def _refuse(self, pod: Document, message: str) -> Outcome:
         """Say why a pod goes nowhere, unless that is known."""
@@ -111,7 +121,7 @@ class Scheduler:
 
     async def _bind(self, pod: Document, view: PodView, node: str) -> None:
         """Write the node into the pod, after its condition: later its status is the node's."""
-        self._waiting.pop(view.key, None)
+        self._forget(view.key)
         pod = await self._say(pod, _PLACED) or pod
         self._board.assume(view, node)
         patch = {"metadata": _exactly(pod), "spec": {"nodeName": node}}

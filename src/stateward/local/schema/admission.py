@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stateward.kube.codec import Json
-from stateward.kube.errors import ApiError, BadRequest, Cause
+from stateward.kube.errors import BadRequest, Cause
 from stateward.kube.resources import CUSTOM_RESOURCES, NAMESPACES
 from stateward.local.kinds import Kind
-from stateward.local.rules.admission import Author
+from stateward.local.rules.admission import Author, Refusal
 from stateward.local.schema import namespaces
 from stateward.local.schema.builtin import checks, decisions, defaults
-from stateward.local.schema.custom.definition_checks import definition_problems
+from stateward.local.schema.custom.definition_checks import definition_problems, status_problems
 from stateward.local.schema.custom.objects import CustomSchema
 from stateward.local.schema.pruning import without_nulls
 from stateward.local.schema.reading import check_applied, read_built_in, read_custom
 from stateward.local.store import Store
+from stateward.local.unheeded import unheeded
 
 
 class FullAdmission:
@@ -26,13 +27,14 @@ class FullAdmission:
         self._schemas: dict[tuple[str, str], CustomSchema] = {}
 
     def read(
-        self, kind: Kind, document: Json, author: Author, refusal: type[ApiError] = BadRequest
+        self, kind: Kind, document: Json, author: Author, refusal: Refusal = BadRequest
     ) -> None:
         """Drop what is unknown and fill in defaults, in place."""
         if kind.schema is not None:
             read_custom(document, kind.schema, author)
         elif kind.built_in:
             read_built_in(kind, document, author, refusal)
+            author.warnings.extend(unheeded(kind.resource.name, document))
         self._fill(kind, document)
 
     def read_applied(self, kind: Kind, body: Json) -> None:
@@ -69,10 +71,10 @@ class FullAdmission:
         """Say what makes no sense, of a new object or of a changed one."""
         if kind.schema is not None:
             return self._schema(kind, kind.schema).problems(new, old)
+        if kind.resource.name == CUSTOM_RESOURCES.name:
+            return status_problems(new) if subresource else definition_problems(new, old)
         if subresource or not kind.built_in:
             return ()
-        if kind.resource.name == CUSTOM_RESOURCES.name:
-            return definition_problems(new, old)
         return checks.problems(kind.resource.name, new)
 
     def check_deletion(self, kind: Kind, document: Json) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from stateward.kube import schemas
 from stateward.kube.codec import Json
+from stateward.local.schema.complaints import path_of
+
+#: The names and numbers that lead to a place.
+Way: TypeAlias = tuple[str | int, ...]
 
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _TEXT: Final[Json] = {"type": "string"}
@@ -22,8 +26,13 @@ _PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
 
 def pruned(value: Any, schema: Json) -> list[str]:
     """Drop what the schema does not name, in place; return where it was."""
-    found: list[str] = []
-    _prune(value, schema, "", found)
+    return [path_of(way) for way in pruned_ways(value, schema)]
+
+
+def pruned_ways(value: Any, schema: Json) -> list[Way]:
+    """Drop what the schema does not name, in place; return the ways to it."""
+    found: list[Way] = []
+    _prune(value, schema, (), found)
     return found
 
 
@@ -49,23 +58,23 @@ def resolved(schema: Json) -> Json:
     return target | {_PRESERVE: True} if is_open else target
 
 
-def _prune(value: Any, schema: Json, path: str, found: list[str]) -> None:
+def _prune(value: Any, schema: Json, way: Way, found: list[Way]) -> None:
     schema = resolved(schema)
     if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
         for place, inner in enumerate(value):
-            _prune(inner, items, f"{path}[{place}]", found)
+            _prune(inner, items, (*way, place), found)
     elif isinstance(value, dict):
-        _prune_object(value, schema, path, found)
+        _prune_object(value, schema, way, found)
 
 
-def _prune_object(value: Json, schema: Json, path: str, found: list[str]) -> None:
+def _prune_object(value: Json, schema: Json, way: Way, found: list[Way]) -> None:
     fields = schema.get("properties") or {}
     if schema.get("x-kubernetes-embedded-resource"):
         fields = fields | OBJECT
     others = schema.get("additionalProperties")
     keeps_all = bool(schema.get(_PRESERVE)) or others is True
     for name in tuple(value):
-        where = f"{path}.{name}" if path else name
+        where = (*way, name)
         if name in fields:
             _prune(value[name], fields[name], where, found)
         elif isinstance(others, dict):

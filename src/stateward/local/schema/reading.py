@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from stateward.kube import schemas
 from stateward.kube.codec import Json, plain
-from stateward.kube.errors import ApiError, BadRequest, ServerFailed
+from stateward.kube.errors import BadRequest, ServerFailed
+from stateward.local.apply.fields import path_to
+from stateward.local.apply.paths import dotted
 from stateward.local.kinds import Kind
-from stateward.local.rules.admission import Author, Strictness
+from stateward.local.rules.admission import Author, Refusal, Strictness
 from stateward.local.schema import validators
 from stateward.local.schema.complaints import unreadable
-from stateward.local.schema.pruning import OBJECT, pruned, without_nulls
+from stateward.local.schema.pruning import OBJECT, pruned, pruned_ways, without_nulls
 
 
-def read_built_in(kind: Kind, document: Json, author: Author, refusal: type[ApiError]) -> None:
+def read_built_in(kind: Kind, document: Json, author: Author, refusal: Refusal) -> None:
     """Read an object of one of Kubernetes' own kinds, in place."""
     name = definition_of(kind)
     if name is None:
@@ -38,25 +40,33 @@ def read_custom(document: Json, schema: Json, author: Author) -> None:
 
 def check_applied(kind: Kind, body: Json) -> None:
     """Raise when an applied object says what its schema does not know."""
+    mistyped: list[str] = []
+    copy = plain(body)
     if kind.schema is not None:
-        found = [f".{path}: field not declared in schema" for path in _unknown(body, kind.schema)]
+        unknown = pruned_ways(copy, whole(kind.schema))
     elif (name := definition_of(kind)) is not None:
         validator = validators.of_definition(name)
         if validator.is_valid(body):
             return
-        copy = plain(body)
         without_nulls(copy)
-        unknown = pruned(copy, {"$ref": name})
-        found = [f".{path}: field not declared in schema" for path in unknown]
-        found += unreadable(validator, copy)
+        unknown = pruned_ways(copy, {"$ref": name})
+        mistyped = unreadable(validator, copy)
     else:
         return
+    paths = [dotted(path_to(body, way, kind.structure())) for way in unknown]
+    found = [*(f"{path}: field not declared in schema" for path in paths), *mistyped]
     if found:
-        what = f"{body['metadata'].get('name', '')}; {kind.resource.api_version}"
-        raise ServerFailed(
-            f"failed to create typed patch object ({what}, Kind={kind.resource.kind}):"
-            f" {'; '.join(found)}"
-        )
+        raise ServerFailed(_no_typed_patch(kind, body["metadata"], found))
+
+
+def _no_typed_patch(kind: Kind, meta: Json, found: list[str]) -> str:
+    resource = kind.resource
+    which = f"{meta.get('namespace', '')}/{meta.get('name', '')}"
+    told = found[0] if len(found) == 1 else "\n  ".join(["errors:", *found])
+    return (
+        f"failed to create typed patch object ({which};"
+        f" {resource.group}/{resource.version}, Kind={resource.kind}): {told}"
+    )
 
 
 def definition_of(kind: Kind) -> str | None:
@@ -78,7 +88,3 @@ def tell(unknown: list[str], author: Author) -> None:
     if author.strictness is Strictness.STRICT:
         raise BadRequest(f"strict decoding error: {', '.join(told)}")
     author.warnings.extend(told)
-
-
-def _unknown(body: Json, schema: Json) -> list[str]:
-    return pruned(plain(body), whole(schema))

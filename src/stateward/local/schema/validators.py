@@ -31,9 +31,9 @@ _EXACTLY: Final[dict[str, Json]] = {
     },
     f"{_EXTENSIONS}.JSONSchemaPropsOrArray": _SCHEMA,
     f"{_EXTENSIONS}.JSONSchemaPropsOrBool": {"anyOf": [{"type": "boolean"}, _SCHEMA]},
-    # A moment that is not known yet is null.
-    f"{_API}.apis.meta.v1.Time": {"type": ["string", "null"], "format": "date-time"},
-    f"{_API}.apis.meta.v1.MicroTime": {"type": ["string", "null"], "format": "date-time"},
+    # A moment that is null is not valid, so that it is dropped with all else that says nothing.
+    f"{_API}.apis.meta.v1.Time": {"type": "string", "format": "date-time"},
+    f"{_API}.apis.meta.v1.MicroTime": {"type": "string", "format": "date-time"},
     f"{_API}.util.intstr.IntOrString": {
         "anyOf": [
             {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1},
@@ -120,8 +120,9 @@ def _plain_schema(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     plain: Json = {name: value for name, value in schema.items() if name in _KEPT}
-    if not plain.get("required", True):
-        del plain["required"]  # the dialect wants at least one name
+    for name in ("required", "enum"):
+        if not plain.get(name, True):
+            del plain[name]  # to Kubernetes an empty list says nothing
     plain |= {name: _plain_schema(schema[name]) for name in _BELOW if name in schema}
     for name in _MANY_BELOW:
         if schema.get(name):

@@ -9,12 +9,13 @@ import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 from urllib.parse import parse_qsl
 
 import structlog
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
+from aiohttp.http_exceptions import LineTooLong
 from aiohttp.http_parser import RawRequestMessage
 from aiohttp.streams import StreamReader
 
@@ -22,7 +23,7 @@ from stateward.core.errors import UsageError
 from stateward.core.ports import Ports
 from stateward.kube import schemas
 from stateward.kube.codec import Json
-from stateward.kube.errors import ApiError, Unauthorized
+from stateward.kube.errors import ApiError, Forbidden, Unauthorized
 from stateward.local.api import Api
 from stateward.local.client import LogSource
 from stateward.local.server import addresses, answers, bodies, reviews
@@ -39,8 +40,12 @@ _log = structlog.get_logger(__name__)
 
 #: Seconds that requests under way get to end when the server does.
 _GRACE: Final = 1.0
+#: Seconds after which a connection is closed on which nobody asks anything, or not to the end.
+_IDLE: Final = 120.0
 #: Selectors and the tokens of pages travel in the query.
 _LONGEST_LINE: Final = 64 * 1024
+#: Characters of what a library says about a request.
+_LONGEST_REASON: Final = 200
 _OPEN: Final = frozenset({"/healthz", "/livez", "/readyz", "/version"})
 #: What kubectl falls back to for a kind that version 3 does not know: a document with nothing in it
 #: (the field ``swagger``), so that it goes on and says that there is no such kind.
@@ -77,12 +82,14 @@ class ApiServer:
     ) -> AsyncIterator[str]:
         """Serve until the end of the block; yield the address, as a URL."""
         _check_loopback(host)
-        server = web.Server(
+        server = _Server(
             self._handle,
             request_factory=_request,
             handler_cancellation=True,
             access_log=None,
             max_line_size=_LONGEST_LINE,
+            max_field_size=_LONGEST_LINE,
+            keepalive_timeout=_IDLE,
             lingering_time=_GRACE,
         )
         runner = web.ServerRunner(server, shutdown_timeout=_GRACE)
@@ -98,7 +105,7 @@ class ApiServer:
             await runner.cleanup()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        path, _, query = request.raw_path.partition("?")
+        path, query = addresses.target(request.raw_path)
         address = addresses.parsed(path)
         try:
             return await self._answer(request, path, query, address)
@@ -122,6 +129,7 @@ class ApiServer:
     ) -> web.StreamResponse:
         if path not in _OPEN and not self._may(request):
             raise Unauthorized("Unauthorized")
+        _check_own_name(request)
         if address is None or not address.plural:
             return self._describe(request, path, address)
         if reviews.is_review(address):
@@ -194,6 +202,44 @@ class ApiServer:
         return answers.document(reviews.reviewed(address, sent, knows_token=known), 201)
 
 
+class _Connection(web.RequestHandler):
+    """One connection: what is no request gets an answer, and no more than a line in the log."""
+
+    __slots__ = ()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Answer what could not be read as a request."""
+        why = " ".join((message or str(exc or "")).split())[:_LONGEST_REASON]
+        _log.info("a request cannot be read", status=status, why=why)
+        if request.writer.output_size > 0:
+            raise ConnectionError("the answer has begun already")
+        if isinstance(exc, LineTooLong):
+            error = ApiError("the headers of the request must be shorter", code=431)
+        else:
+            error = ApiError(f"the request cannot be read: {why}", code=status)
+        response = answers.refusal(error)
+        response.force_close()
+        return response
+
+    def log_exception(self, *_: Any, **named: Any) -> None:
+        """Say in a line what went wrong between requests."""
+        _log.info("a connection failed", why=repr(named.get("exc_info"))[:_LONGEST_REASON])
+
+
+class _Server(web.Server):
+    """Makes our kind of connections."""
+
+    def __call__(self) -> web.RequestHandler:
+        """Return what handles a new connection."""
+        return _Connection(self, loop=self._loop, **self._kwargs)
+
+
 def version() -> Json:
     """Return what the server says about itself."""
     release = schemas.vendored().kubernetes
@@ -209,6 +255,12 @@ def version() -> Json:
         "compiler": "",
         "platform": "linux/amd64",
     }
+
+
+def _check_own_name(request: web.BaseRequest) -> None:
+    """Raise Forbidden when somebody wants to be somebody else: there is nobody else here."""
+    if any(name.lower().startswith("impersonate-") for name in request.headers):
+        raise Forbidden("impersonation is not offered here: there is one user, who may do all")
 
 
 def _fits(address: Address, *, namespaced: bool) -> bool:

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any, Final
 
-import yaml
 from aiohttp import web
 
 from stateward.core.errors import PeerConfused
 from stateward.kube.client import Apply, JsonPatch, MergePatch
-from stateward.kube.codec import Json, decode_json, plain
-from stateward.kube.errors import BadRequest, Cause, Invalid, TooLarge, WrongType
+from stateward.kube.codec import Json, decode_json
+from stateward.kube.errors import ApiError, BadRequest, Cause, Invalid, TooLarge, WrongType
 from stateward.local.rules.strategic import StrategicPatch
-from stateward.local.rules.writes import AnyPatch
+from stateward.local.rules.writes import AnyPatch, Author, Strictness
+from stateward.local.schema.complaints import type_name
 from stateward.local.server.protobuf import reading as protobuf
+from stateward.local.server.texts import jsons, yamls
 
 #: Bytes: what a body may have at most, as with a real server.
 LIMIT: Final = 3 * 1024 * 1024
+#: Seconds that a body may take to arrive; nobody holds a place for longer without saying anything.
+PATIENCE = 30.0
+#: Operations of one JSON patch, as with a real server.
+_MOST_OPERATIONS: Final = 10_000
+#: Names that are there twice and are told of, at most.
+_MOST_TOLD: Final = 10
 
 _JSON: Final = "application/json"
 _YAML: Final = "application/yaml"
@@ -28,65 +36,76 @@ _STRATEGIC: Final = "application/strategic-merge-patch+json"
 
 
 async def read(request: web.BaseRequest) -> bytes:
-    """Return the body; raise TooLarge when it is more than we take."""
+    """Return the body; raise when it is more than we take, or does not come."""
     try:
-        return await request.read()
+        async with asyncio.timeout(PATIENCE):
+            return await request.read()
+    except TimeoutError:
+        raise ApiError(f"the body must arrive within {PATIENCE:g} seconds", code=408) from None
     except web.HTTPRequestEntityTooLarge:
         raise TooLarge(f"Request entity too large: limit is {LIMIT}") from None
     except web.RequestPayloadError as error:
-        raise BadRequest(f"the body cannot be read: {error}") from None
+        why = " ".join(str(error).split())
+        raise BadRequest(f"the body cannot be read: {why}") from None
 
 
-def document_of(body: bytes, content_type: str) -> Json:
+def document_of(body: bytes, content_type: str, author: Author | None = None) -> Json:
     """Return the object that a body is; raise what is wrong with it."""
     match _plain_type(content_type):
         case "" | "application/json":
-            found = _from_json(body)
+            found = _from_json(body, author)
         case "application/yaml":
-            found = _from_yaml(body)
+            found = _from_yaml(body, author)
         case "application/vnd.kubernetes.protobuf":
             found = _from_protobuf(body)
         case other:
             raise _wrong_type(other, _JSON, _YAML, _PROTOBUF)
     if not isinstance(found, dict):
-        raise BadRequest(f"the body must be an object, got {type(found).__name__}")
+        raise BadRequest(f"the body must be an object, got {type_name(found)}")
     return found
 
 
-def patch_of(body: bytes, content_type: str, manager: str, *, force: bool | None) -> AnyPatch:
+def patch_of(
+    body: bytes, content_type: str, manager: str, author: Author, *, force: bool | None
+) -> AnyPatch:
     """Return the patch that a body is; raise what is wrong with it."""
     kind = _plain_type(content_type)
     if kind == _APPLY:
         if not manager:
             raise _refused("fieldManager", "Required value: is required for apply patch")
-        found = _from_yaml(body)
+        found = _from_yaml(body, author)
         return Apply(_an_object(found), manager, force=bool(force))
     if force is not None:
         raise _refused("force", "Forbidden: may not be specified for non-apply patch")
-    return _other_patch(kind, body)
+    return _other_patch(kind, body, author)
 
 
-def _other_patch(kind: str, body: bytes) -> AnyPatch:
+def _other_patch(kind: str, body: bytes, author: Author) -> AnyPatch:
     match kind:
         case "application/merge-patch+json":
-            return MergePatch(_an_object(_from_json(body)))
+            return MergePatch(_an_object(_from_json(body, author)))
         case "application/json-patch+json":
             return JsonPatch(tuple(_operations(_from_json(body))))
         case "application/strategic-merge-patch+json":
-            return StrategicPatch(_an_object(_from_json(body)))
+            return StrategicPatch(_an_object(_from_json(body, author)))
         case other:
             raise _wrong_type(other, _OPERATIONS, _MERGE, _STRATEGIC, _APPLY)
 
 
 def _operations(found: Any) -> list[Json]:
     if not isinstance(found, list):
-        raise BadRequest(f"a JSON patch must be a list, got {type(found).__name__}")
+        raise BadRequest(f"a JSON patch must be a list, got {type_name(found)}")
+    if len(found) > _MOST_OPERATIONS:
+        raise TooLarge(
+            f"The allowed maximum operations in a JSON patch is {_MOST_OPERATIONS},"
+            f" got {len(found)}"
+        )
     return found
 
 
 def _an_object(found: Any) -> Json:
     if not isinstance(found, dict):
-        raise BadRequest(f"the patch must be an object, got {type(found).__name__}")
+        raise BadRequest(f"the patch must be an object, got {type_name(found)}")
     return found
 
 
@@ -94,11 +113,22 @@ def _plain_type(content_type: str) -> str:
     return content_type.partition(";")[0].strip().lower()
 
 
-def _from_json(body: bytes) -> Any:
+def _from_json(body: bytes, author: Author | None = None) -> Any:
     try:
-        return decode_json(body)
+        found = decode_json(body)
     except PeerConfused as error:
         raise BadRequest(f"the body must be JSON: {error.message}") from None
+    if author is not None and author.strictness is not Strictness.IGNORE:
+        _tell(jsons.doubles(body), author)
+    return found
+
+
+def _tell(doubles: list[str], author: Author) -> None:
+    """Tell a writer of names that are there twice, as it asked for."""
+    told = [f'duplicate field "{path}"' for path in doubles[:_MOST_TOLD]]
+    if told and author.strictness is Strictness.STRICT:
+        raise BadRequest(f"strict decoding error: {', '.join(told)}")
+    author.warnings.extend(told)
 
 
 def _from_protobuf(body: bytes) -> Any:
@@ -108,27 +138,18 @@ def _from_protobuf(body: bytes) -> Any:
         raise BadRequest(f"the body must be a protobuf message of Kubernetes: {error}") from None
 
 
-class _Loader(yaml.CSafeLoader):
-    """Leaves moments as the texts that they are in JSON."""
-
-    yaml_implicit_resolvers = {
-        first: [(tag, regex) for tag, regex in resolvers if not tag.endswith(":timestamp")]
-        for first, resolvers in yaml.CSafeLoader.yaml_implicit_resolvers.items()
-    }
-
-
-def _from_yaml(body: bytes) -> Any:
+def _from_yaml(body: bytes, author: Author | None = None) -> Any:
     if body.lstrip()[:1] == b"{":
-        return _from_json(body)
+        return _from_json(body, author)
+    if len(body) > yamls.LIMIT:
+        raise TooLarge(f"Request entity too large: limit is {yamls.LIMIT} for YAML, send JSON")
     try:
-        text = body.decode()
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, _Loader)):
-            # A few of them can stand for more text than any machine has memory.
-            raise BadRequest("the YAML may not use aliases (*name)")
-        found = yaml.load(text, _Loader)  # noqa: S506 - it is a safe loader
-        return plain(found) if isinstance(found, dict) else found
-    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
-        raise BadRequest(f"the body must be YAML: {' '.join(str(error).split())}") from None
+        found, doubles = yamls.value_of(body.decode())
+    except ValueError as error:
+        raise BadRequest(f"the body must be YAML: {error}") from None
+    if author is not None and author.strictness is not Strictness.IGNORE:
+        _tell(doubles, author)
+    return found
 
 
 def _wrong_type(got: str, *supported: str) -> WrongType:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
@@ -18,6 +19,7 @@ Query = Mapping[str, str]
 
 #: How long the name of a field manager may be.
 _LONGEST_MANAGER: Final = 128
+_NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
 _TRUE: Final = frozenset({"true", "1", "t", "T", "TRUE", "True"})
 
 
@@ -31,7 +33,7 @@ def number(query: Query, name: str) -> int | None:
     text = query.get(name, "")
     if not text:
         return None
-    if not text.lstrip("-").isdecimal() or len(text) > 18:
+    if not _NUMBER.fullmatch(text):
         raise BadRequest(f"{name} must be a whole number, got {text[:40]!r}")
     return int(text)
 
@@ -41,7 +43,7 @@ def revision(query: Query) -> int | None:
     text = query.get("resourceVersion", "")
     if not text:
         return None
-    if not text.isdecimal() or len(text) > 18:
+    if not _NUMBER.fullmatch(text) or text.startswith("-"):
         raise ServerFailed(f"resourceVersion must be a number, got {text[:40]!r}")
     return int(text)
 

@@ -19,7 +19,15 @@ from stateward.kube.errors import (
 from stateward.local.server.addresses import Address
 
 #: What codes are called that have no error of their own, or several.
-_CALLED = {406: "NotAcceptable", 500: "InternalError", 503: "ServiceUnavailable", 504: "Timeout"}
+_CALLED = {
+    400: "BadRequest",
+    406: "NotAcceptable",
+    408: "Timeout",
+    431: "BadRequest",
+    500: "InternalError",
+    503: "ServiceUnavailable",
+    504: "Timeout",
+}
 
 
 class Refused(Exception):

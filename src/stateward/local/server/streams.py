@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
@@ -12,8 +13,10 @@ from aiohttp import web
 
 from stateward.core.ports import Ports
 from stateward.kube.errors import ApiError
+from stateward.local.kinds import Kind
 from stateward.local.server.answers import JSON
 from stateward.local.server.forms import Show, error_event
+from stateward.local.server.negotiation import Form
 from stateward.local.server.options import Listing
 from stateward.local.server.pages import check_known
 from stateward.local.store import Store
@@ -23,6 +26,10 @@ from stateward.local.watching import Filter, Pace, Sighting, batches
 LIFETIME: Final = (1800.0, 3600.0)
 #: Bytes that are handed over at once; more of them wait until these are taken.
 PIECE: Final = 256 * 1024
+#: Watchers that are told something in one turn of the loop; then others are served.
+AT_ONCE: Final = 50
+#: Lines that are kept for the next watcher.
+_SHARED_LINES: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,60 @@ class Temper:
     patience: float = 15.0
 
 
+class Turns:
+    """Lets watchers go on a few at a time: thousands may have waited for the same event."""
+
+    def __init__(self) -> None:
+        self._left = AT_ONCE
+        self._is_due = False
+        self._waiting: deque[asyncio.Future[None]] = deque()
+
+    async def come(self) -> None:
+        """Wait for a turn."""
+        loop = asyncio.get_running_loop()
+        if not self._is_due:
+            self._is_due = True
+            loop.call_soon(self._next, loop)
+        if self._left > 0:
+            self._left -= 1
+            return
+        mine = loop.create_future()
+        self._waiting.append(mine)
+        await mine
+
+    def _next(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._left = AT_ONCE
+        while self._waiting and self._left > 0:
+            if not (first := self._waiting.popleft()).done():
+                first.set_result(None)
+                self._left -= 1
+        self._is_due = bool(self._waiting)
+        if self._is_due:
+            loop.call_soon(self._next, loop)
+
+
+class _Lines:
+    """The newest lines, written once for all watchers who see the same."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, ...], tuple[Kind, bytes]] = {}
+
+    def of(self, show: Show, seen: Sighting, *, headless: bool) -> bytes:
+        """Return the line that tells of an event."""
+        stored = seen.stored
+        # A table says how old things are.
+        moment = int(show.now()) if show.wanted.form is Form.TABLE else 0
+        what = seen.change, stored.uid, stored.key, stored.revision
+        key = *what, show.wanted, show.include, show.kind.resource.version, headless, moment
+        kind, line = self._known.get(key, (None, b""))
+        if kind is not show.kind:
+            line = show.event(seen.change, stored, headless=headless)
+            if len(self._known) >= _SHARED_LINES:
+                del self._known[next(iter(self._known))]
+            self._known[key] = show.kind, line
+        return line
+
+
 @dataclass(frozen=True, slots=True)
 class _Watch:
     """One watch: what is asked for, and how it is shown."""
@@ -44,6 +105,8 @@ class _Watch:
     asked: Listing
     wanted: Filter
     pace: Pace
+    lines: _Lines
+    turns: Turns
 
     async def pieces(self) -> AsyncGenerator[bytes, None]:
         """Yield what is to be written; a refusal is the last line."""
@@ -60,7 +123,9 @@ class _Watch:
         stream = batches(self.store, resource, self.wanted, self._since(), self.pace)
         async with aclosing(stream) as groups:
             async for group in groups:
-                for piece in self._shown(group, first=first, initial=initial):
+                known = self.store.revision  # before anybody else gets to write
+                await self.turns.come()
+                for piece in self._shown(group, known, first=first, initial=initial):
                     yield piece
                 first = first and not (isinstance(group, list) and group)
                 initial = False
@@ -75,12 +140,13 @@ class _Watch:
             return self.store.revision
         return since
 
-    def _shown(self, group: list[Sighting] | int, *, first: bool, initial: bool) -> Iterator[bytes]:
+    def _shown(
+        self, group: list[Sighting] | int, known: int, *, first: bool, initial: bool
+    ) -> Iterator[bytes]:
         if isinstance(group, int):
             if self.asked.bookmarks:
                 yield self.show.bookmark(group)
             return
-        known = self.store.revision  # before anybody else gets to write
         yield from self._lines(group, first=first)
         if initial:
             yield self.show.bookmark(known, initial_end=True)
@@ -89,7 +155,7 @@ class _Watch:
         lines: list[bytes] = []
         size = 0
         for seen in group:
-            lines.append(self.show.event(seen.change, seen.stored, headless=not first))
+            lines.append(self.lines.of(self.show, seen, headless=not first))
             first = False
             size += len(lines[-1])
             if size > PIECE:
@@ -109,6 +175,8 @@ class Streams:
         self._temper = temper or Temper()
         self._open: set[asyncio.Task[Any]] = set()
         self._closing = False
+        self._lines = _Lines()
+        self._turns = Turns()
 
     def __len__(self) -> int:
         return len(self._open)
@@ -120,7 +188,7 @@ class Streams:
         wanted = Filter.of(asked.selection, show.kind.selectable)
         lifetime = float(asked.seconds or self._chance.between(*LIFETIME))
         pace = Pace(self._clock, self._temper.bookmark_every, lifetime)
-        watch = _Watch(self._store, show, asked, wanted, pace)
+        watch = _Watch(self._store, show, asked, wanted, pace, self._lines, self._turns)
         return await self.write(request, watch.pieces(), JSON)
 
     async def write(

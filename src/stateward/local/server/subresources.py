@@ -56,11 +56,18 @@ class Subresources:
         if part == "scale" and call.kind.scale is not None:
             return await self._verbs.serve(call)
         if name == PODS.name and part in NOT_OFFERED:
-            raise MethodNotAllowed(
-                f"pods/{part} is not offered here: pods of the embedded Kubernetes are processes"
-                " of this machine, reach them directly"
-            )
+            raise self._not_offered(call)
         raise not_found_here(call.address)
+
+    def _not_offered(self, call: Call) -> MethodNotAllowed:
+        """Say what to do instead: the pod is a process of this machine."""
+        stored = self._api.store.get(PODS.name, call.key)
+        status = (stored.document() if stored is not None else {}).get("status") or {}
+        address = status.get("podIP") or "its address (status.podIP)"
+        return MethodNotAllowed(
+            f"pods/{call.address.subresource} is not offered here: the pod is a process of this"
+            f" machine, reach it at {address}, and read what it writes with: stateward local logs"
+        )
 
     async def _log(self, call: Call) -> web.StreamResponse:
         pod = self._api.get(PODS, call.key).document()

@@ -50,10 +50,10 @@ class Call:
         """Return who writes."""
         return options.author(self.query, self.request.headers.get("User-Agent", ""))
 
-    async def sent(self) -> Json:
-        """Return the document that came with it."""
+    async def sent(self, author: Author | None = None) -> Json:
+        """Return the document that came with it; tell its author what is odd about it."""
         body = await bodies.read(self.request)
-        return bodies.document_of(body, self.request.headers.get("Content-Type", ""))
+        return bodies.document_of(body, self.request.headers.get("Content-Type", ""), author)
 
     async def sent_if_any(self) -> Json | None:
         """Return the document that came with it, or None when there is no body."""
@@ -115,7 +115,7 @@ class Verbs:
 
     async def _create(self, call: Call) -> web.StreamResponse:
         show, author = self.show(call), call.author()
-        sent = await call.sent()
+        sent = await call.sent(author)
         try:
             made = self._api.create(call.kind.resource, call.address.namespace, sent, author)
         except ApiError as error:
@@ -124,7 +124,7 @@ class Verbs:
 
     async def _update(self, call: Call) -> web.StreamResponse:
         show, author = self.show(call), call.author()
-        sent = await call.sent()
+        sent = await call.sent(author)
         fresh = self._is_absent(call)
         made = self._api.update(
             call.kind.resource, call.key, sent, author, subresource=call.address.subresource
@@ -138,6 +138,7 @@ class Verbs:
             await bodies.read(call.request),
             call.request.headers.get("Content-Type", ""),
             call.query.get("fieldManager", ""),
+            author,
             force=force,
         )
         fresh = self._is_absent(call)

@@ -16,7 +16,7 @@ from stateward.local.agent import addresses, images
 from stateward.local.agent.addresses import Addresses
 from stateward.local.agent.environment import ConfigMissing, PodView, environment, expanded
 from stateward.local.agent.files.mounts import Mounts
-from stateward.local.agent.images import Answer, Asked, ImageRefused, Images
+from stateward.local.agent.images import Answer, Asked, ImageRefused, Images, ProgramMissing
 from stateward.local.agent.references import Contents
 
 
@@ -203,7 +203,7 @@ def test_programs_of_this_machine() -> None:
     assert images.shell(asked("busybox", "sh", "-c", "x")).argv[1:] == ("-c", "x")
     assert images.shell(asked("busybox", args=("sh", "-c"))).argv[0].endswith("/sh")
     assert images.python(asked("python", "python3", "-V")).argv == (sys.executable, "-V")
-    with pytest.raises(ImageRefused, match="no-such-thing"):
+    with pytest.raises(ProgramMissing, match="no-such-thing"):
         images.shell(asked("busybox", "no-such-thing"))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from stateward.kube.client import LogOptions
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey, ObjectMeta
 from stateward.local.agent.environment import PodView
-from stateward.local.agent.files import logs, projections
+from stateward.local.agent.files import lastwords, logs, projections
 from stateward.local.agent.files.logs import LogFile
 from stateward.local.agent.files.volumes import Folders, NotMounted, Volumes, mounts_of, wipe
 from stateward.local.agent.references import Contents
@@ -183,6 +184,74 @@ def test_sub_paths_are_made_and_kept_inside(tmp_path: Path) -> None:
         mounts(name="other")
 
 
+def test_a_sub_path_does_not_follow_a_link_out_of_its_volume(tmp_path: Path) -> None:
+    volume, outside = tmp_path / "v", tmp_path / "outside"
+    (volume / "real").mkdir(parents=True)
+    outside.mkdir()
+    (volume / "out").symlink_to(outside)
+    (volume / "in").symlink_to("real")
+    (volume / "circle").symlink_to("circle")
+
+    def mounted(inner: str) -> Any:
+        mount = {"name": "v", "mountPath": "/d", "subPath": inner}
+        return mounts_of({"volumeMounts": [mount]}, {"v": volume}, {}).places["/d"]
+
+    assert mounted("in/new").resolve() == volume / "real/new"
+    for inner in ("out", "out/new"):
+        with pytest.raises(NotMounted, match="out of it"):
+            mounted(inner)
+    with pytest.raises(NotMounted, match="must be a folder we may make"):
+        mounted("circle/x")
+    assert list(outside.iterdir()) == []
+
+
+@pytest.mark.parametrize("planted", ["file", "folder", "link"])
+def test_nothing_planted_hides_a_key_for_ever(tmp_path: Path, planted: str) -> None:
+    text, folder = projections.FileText, tmp_path / "v"
+    projections.write(folder, {"a": text(b"1")})
+    for name in ("b", "..fresh"):
+        if planted == "file":
+            (folder / name).write_text("mine")
+        elif planted == "folder":
+            (folder / name / "inner").mkdir(parents=True)
+        else:
+            (folder / name).symlink_to(tmp_path / "elsewhere")
+    projections.write(folder, {"a": text(b"1"), "b": text(b"2")})
+    assert tree(folder) == {"a": "644 1", "b": "644 2"}
+
+
+# ------------------------------------------------------------------ last words
+def test_last_words_are_the_end_of_a_plain_file(tmp_path: Path) -> None:
+    file = tmp_path / "words" / "c"
+    lastwords.begin(file)
+    assert lastwords.read(file) == b""
+    file.write_bytes(b"x" * 10_000 + b"end")
+    assert lastwords.read(file) == b"x" * 4093 + b"end"
+
+
+@pytest.mark.parametrize("planted", ["pipe", "link", "endless", "folder"])
+def test_whatever_is_planted_for_last_words_is_neither_followed_nor_waited_for(
+    tmp_path: Path, planted: str
+) -> None:
+    precious, file = tmp_path / "precious", tmp_path / "words" / "c"
+    precious.write_text("kept")
+    file.parent.mkdir()
+    match planted:
+        case "pipe":
+            os.mkfifo(file)
+        case "link":
+            file.symlink_to(precious)
+        case "endless":
+            file.symlink_to("/dev/zero")
+        case _:
+            (file / "inner").mkdir(parents=True)
+    assert lastwords.read(file) == b""
+    lastwords.begin(file)
+    assert file.is_file()
+    assert not file.is_symlink()
+    assert precious.read_text() == "kept"
+
+
 def test_wiping_leaves_the_folder(tmp_path: Path) -> None:
     (tmp_path / "a/b").mkdir(parents=True)
     (tmp_path / "c").write_text("x")
@@ -227,6 +296,53 @@ async def test_which_part_of_a_log(tmp_path: Path) -> None:
 
 
 @pytest.mark.virtual
+@pytest.mark.parametrize(("options", "lines"), [({"tail_lines": 3}, 3), ({}, 40)], ids=str)
+async def test_a_log_that_grows_while_it_is_read_ends_where_it_was(
+    tmp_path: Path, options: Any, lines: int
+) -> None:
+    log = Told(tmp_path, largest=10**9)
+    log.file.write(b"word\n" * 40)
+    steps = iter(range(50))
+
+    async def busy(work: Any, /) -> Any:
+        next(steps)
+        found = work()
+        log.file.write(b"more\n" * 100_000)
+        return found
+
+    pieces = logs.read(log.file, LogOptions(**options), log.now, busy)
+    assert b"".join([it async for it in pieces]) == b"word\n" * lines
+    log.file.close()
+
+
+@pytest.mark.virtual
+@pytest.mark.parametrize("planted", ["pipe", "link"])
+async def test_what_is_planted_for_a_log_is_neither_followed_nor_waited_for(
+    tmp_path: Path, planted: str
+) -> None:
+    precious, place = tmp_path / "precious", tmp_path / "logs/0.log"
+    precious.write_text("kept")
+    place.parent.mkdir()
+
+    def plant() -> None:
+        place.unlink(missing_ok=True)
+        if planted == "pipe":
+            os.mkfifo(place)
+        else:
+            place.symlink_to(precious)
+
+    plant()
+    log = Told(tmp_path)
+    log.file.write(b"word\n")
+    assert await log.read() == "word\n"
+    plant()
+    assert await log.read() == ""
+    log.file.close()
+    assert await log.read(follow=True) == ""
+    assert precious.read_text() == "kept"
+
+
+@pytest.mark.virtual
 async def test_a_log_turns_to_a_new_file_and_forgets_the_oldest(tmp_path: Path) -> None:
     log = Told(tmp_path, largest=100)
     for number in range(10):
@@ -262,6 +378,6 @@ def test_the_tail_of_a_large_file(tmp_path: Path, lines: int) -> None:
     file = tmp_path / "large"
     file.write_bytes(b"".join(b"%060d\n" % number for number in range(4000)))
     with file.open("rb") as opened:
-        place, found = logs._tail_start(opened, lines)
+        place, found = logs._tail_start(opened, lines, file.stat().st_size)
         opened.seek(place)
         assert (len(opened.read().splitlines()), found) == (lines, lines)

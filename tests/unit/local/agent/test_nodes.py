@@ -11,10 +11,11 @@ import pytest
 from fakes.rough_wire import RoughWire, refuse
 from stateward.core.errors import PeerUnreachable, UsageError
 from stateward.core.moments import from_rfc3339
-from stateward.kube.errors import BadRequest, Conflict, ServerFailed
+from stateward.kube.errors import BadRequest, Conflict, NotFound, ServerFailed
 from stateward.kube.interception import InterceptedClient
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import LEASES, NODES, PODS
+from stateward.kube.schemas import vendored
 from stateward.local.agent.nodes import LEASE_NAMESPACE
 from stateward.local.controllers.documents import loosely
 from unit.local.agent.stage import is_ready, key
@@ -55,7 +56,8 @@ async def test_a_node_says_what_it_is(tmp_path: Path) -> None:
         "Ready": "True",
     }
     assert node.status["allocatable"]["cpu"] == "8"
-    assert node.status["nodeInfo"]["kubeletVersion"].startswith("v1.35.")
+    release = vendored().kubernetes
+    assert node.status["nodeInfo"]["kubeletVersion"] == f"v{release}-stateward"
 
 
 async def test_leases_are_renewed_until_the_node_is_lost(tmp_path: Path) -> None:
@@ -75,7 +77,7 @@ async def test_leases_are_renewed_until_the_node_is_lost(tmp_path: Path) -> None
         assert await age() == 0
 
 
-async def test_a_node_that_somebody_deletes_comes_back_and_a_second_agent_finds_it(
+async def test_a_node_that_somebody_deletes_stays_away_until_the_agent_is_restarted(
     tmp_path: Path,
 ) -> None:
     stage = Theatre(tmp_path)
@@ -83,7 +85,11 @@ async def test_a_node_that_somebody_deletes_comes_back_and_a_second_agent_finds_
         await asyncio.sleep(1)
         uid = (await stage.client.get(NODES, NODE)).metadata.uid
         await stage.client.delete(NODES, NODE, uid=uid)
-        await asyncio.sleep(100)
+        await asyncio.sleep(1000)
+        with pytest.raises(NotFound):
+            await stage.client.get(NODES, NODE)
+    async with stage.running():
+        await asyncio.sleep(1)
         again = (await stage.client.get(NODES, NODE)).metadata.uid
         assert again != uid
     async with stage.running():

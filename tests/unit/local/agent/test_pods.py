@@ -223,7 +223,10 @@ async def test_what_is_missing_is_waited_for(tmp_path: Path) -> None:
     assert stage.actors.started[0].launch.env["A"] == "1"
 
 
-async def test_a_claim_must_be_bound_first_and_its_folder_stays(tmp_path: Path) -> None:
+@pytest.mark.parametrize("policy", ["Delete", "Retain"])
+async def test_a_claim_must_be_bound_first_and_its_folder_stays(
+    tmp_path: Path, policy: str
+) -> None:
     stage = Theatre(tmp_path)
     volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data-p"}}]
     mounts = [{"name": "data", "mountPath": "/data"}]
@@ -238,7 +241,8 @@ async def test_a_claim_must_be_bound_first_and_its_folder_stays(tmp_path: Path) 
         await asyncio.sleep(20)
         assert waiting(await stage.status("p")) == "ContainerCreating"
         assert "FailedMount" in await stage.events("p")
-        made = await stage.client.create(VOLUMES, {"metadata": {"name": "pv-1"}, "spec": {}})
+        spec = {"persistentVolumeReclaimPolicy": policy}
+        made = await stage.client.create(VOLUMES, {"metadata": {"name": "pv-1"}, "spec": spec})
         bound = {"status": {"phase": "Bound"}}
         await stage.client.patch(
             VOLUME_CLAIMS, key("data-p"), MergePatch(bound), subresource="status"
@@ -250,7 +254,7 @@ async def test_a_claim_must_be_bound_first_and_its_folder_stays(tmp_path: Path) 
         assert (tmp_path / "volumes/pv-1").exists()
         await stage.client.delete(VOLUMES, made.metadata.key, uid=made.metadata.uid)
         await asyncio.sleep(1)
-        assert not (tmp_path / "volumes/pv-1").exists()
+        assert (tmp_path / "volumes/pv-1").exists() is (policy == "Retain")
 
 
 async def test_a_pod_may_be_active_only_so_long(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def hangs(_acted: Any) -> None:
     [
         ({"exec": {"command": ["good"]}}, True, "exit code 0"),
         ({"exec": {"command": ["bad"]}}, False, "no luck"),
-        ({"exec": {"command": ["hangs"]}}, False, "timed out after 2s"),
+        ({"exec": {"command": ["hangs"]}}, False, "timed out after 2 s"),
         ({"exec": {"command": ["broken"]}}, False, "must be a program"),
         ({"tcpSocket": {"port": "web"}}, True, ""),
         ({"httpGet": {"port": 80}}, True, ""),

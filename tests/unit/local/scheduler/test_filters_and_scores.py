@@ -317,6 +317,13 @@ def test_siblings_are_spread_over_zones_as_a_matter_of_course() -> None:
 
 
 # ------------------------------------------------------------------ volumes
+def test_where_volumes_were_made_the_pod_goes_while_it_can() -> None:
+    picture = Picture(cluster(THREE).stations, {}, (Bound(()),))
+
+    assert decide(a_pod(), picture, prepared="n3") == Place("n3")
+    assert decide(a_pod(), picture, prepared="gone") == Place("n1")
+
+
 TIED = ({"matchExpressions": [{"key": HOST, "operator": "In", "values": ["n2"]}]},)
 DATA = ObjectKey("shop", "data")
 

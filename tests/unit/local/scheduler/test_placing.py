@@ -7,7 +7,11 @@ import asyncio
 import pytest
 
 from fakes.bench import running, until
-from stateward.kube.resources import EVENTS, NODES, PODS
+from stateward.kube.resources import EVENTS, NODES, PODS, VOLUME_CLAIMS
+from stateward.local.catalog import STORAGE_CLASSES
+from stateward.local.controllers.desk import Desk
+from stateward.local.scheduler import scheduler
+from stateward.runtime.telling.metrics import Metrics
 from unit.local.controllers.cluster.cluster import Cluster, pod, settled
 
 pytestmark = pytest.mark.virtual
@@ -182,3 +186,34 @@ async def test_a_pod_that_makes_no_sense_is_told_so_and_holds_up_nobody():
         assert (
             "must say where it may run" in cluster.condition(PODS, "odd", "PodScheduled")["message"]
         )
+
+
+async def test_a_pod_goes_where_its_volume_was_made():
+    """A volume that can be reached from everywhere ties nobody: the choice itself has to be kept."""
+    cluster = Cluster()
+    desk = Desk(cluster.user, cluster.ports, Metrics(cluster.clock))
+    scheduler.employ(desk)
+    for name in ("n1", "n2"):
+        await cluster.node(name)
+    late = {"provisioner": "stateward.dev/local", "volumeBindingMode": "WaitForFirstConsumer"}
+    await cluster.user.create(STORAGE_CLASSES, {"metadata": {"name": "fast"}, **late})
+    wanted = {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"]}
+    size = {"resources": {"requests": {"storage": "1Gi"}}}
+    meta = {"namespace": "shop", "name": "data"}
+    await cluster.user.create(VOLUME_CLAIMS, {"metadata": meta, "spec": wanted | size})
+
+    def chosen() -> str:
+        notes = cluster.see(VOLUME_CLAIMS, "data")["metadata"].get("annotations", {})
+        return str(notes.get("volume.kubernetes.io/selected-node", ""))
+
+    async with running(desk.run()):
+        volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": "data"}}]
+        await cluster.pod("a", volumes=volumes)
+        await until(chosen)
+        # Meanwhile the chosen node became the worse one, then the volume is there.
+        await cluster.pod("b", cpu="1", nodeName=chosen())
+        await settled()
+        await cluster.patch(VOLUME_CLAIMS, "data", {"spec": {"volumeName": "v"}})
+        await cluster.say(VOLUME_CLAIMS, "data", {"status": {"phase": "Bound"}})
+        await until(lambda: cluster.see(PODS, "a")["spec"].get("nodeName"))
+        assert cluster.see(PODS, "a")["spec"]["nodeName"] == chosen()

@@ -7,7 +7,10 @@ from typing import Any
 
 import pytest
 
-from stateward.local.server.streams import Temper
+from stateward.kube.resources import CONFIG_MAPS
+from stateward.local.rules.writes import Author
+from stateward.local.server.forms import Show
+from stateward.local.server.streams import AT_ONCE, Temper, Turns
 from unit.local.server.site import CONFIGS, TABLE, TOKEN, serving
 
 WATCH = f"{CONFIGS}?watch=1"
@@ -156,3 +159,78 @@ async def test_a_write_wakes_nobody_who_watches_something_else() -> None:
             assert "secrets" not in listening
 
         assert seen.result() == []
+
+
+# ------------------------------------------------------------------ many at once
+async def test_a_line_is_written_once_for_all_who_see_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    written: list[str] = []
+    event = Show.event
+
+    def counted(show: Show, change: Any, stored: Any, *, headless: bool) -> bytes:
+        written.append(f"{change.value} {stored.key.name} {show.wanted.form.value}".strip())
+        return event(show, change, stored, headless=headless)
+
+    monkeypatch.setattr(Show, "event", counted)
+    async with serving() as site:
+        path = f"{WATCH}&resourceVersion={site.api.store.revision}"
+        async with asyncio.TaskGroup() as group:
+            for accept in (
+                "application/json",
+                "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1",
+            ):
+                for _ in range(5):
+                    group.create_task(site.lines(path, 1, Accept=accept))
+            while len(site.server.streams) < 10:  # noqa: ASYNC110 - they come by connections
+                await asyncio.sleep(0.001)
+            await site.put_config("a")
+
+    assert sorted(written) == ["ADDED a", "ADDED a PartialObjectMetadata"]
+
+
+async def test_others_are_served_while_thousands_are_told() -> None:
+    turns, passed = Turns(), 0
+
+    async def watcher() -> None:
+        nonlocal passed
+        await turns.come()
+        passed += 1
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(4 * AT_ONCE):
+            group.create_task(watcher())
+        steps = []
+        while passed < 4 * AT_ONCE:
+            before = passed
+            await asyncio.sleep(0)
+            steps.append(passed - before)
+
+    assert max(steps) <= AT_ONCE
+
+
+async def test_who_leaves_while_waiting_takes_no_turn() -> None:
+    turns = Turns()
+    for _ in range(AT_ONCE):
+        await turns.come()
+    gone, stays = (asyncio.create_task(turns.come()) for _ in range(2))
+    await asyncio.sleep(0)
+    gone.cancel()
+
+    async with asyncio.timeout(1):
+        await stays
+
+
+async def test_what_happens_before_a_turn_is_news(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with serving() as site:
+        await site.put_config("a")
+        known = str(site.api.store.revision)
+
+        async def late(_: Turns) -> None:
+            if site.api.store.revision == int(known):
+                site.api.create(CONFIG_MAPS, "default", {"metadata": {"name": "b"}}, Author())
+
+        monkeypatch.setattr(Turns, "come", late)
+        query = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true"
+        lines = await site.lines(WATCH + query, 3)
+
+        assert told(lines) == ["ADDED a", "BOOKMARK", "ADDED b"]
+        assert lines[1]["object"]["metadata"]["resourceVersion"] == known

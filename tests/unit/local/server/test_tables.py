@@ -191,6 +191,16 @@ CLASS = "storageclass.kubernetes.io/is-default-class"
             ],
         ),
         (
+            PODS,
+            pod("Pending", waiting("PodInitializing"), inits=(RESTARTED | ended(1, "Error"),)),
+            ["p", "0/1", "Init:Error", "3 (60m ago)", "60m", *["<none>"] * 4],
+        ),
+        (
+            PODS,
+            pod("Running", RUNNING, inits=(RESTARTED | ended(0, "Completed"),)),
+            ["p", "1/1", "Running", "0", "60m", *["<none>"] * 4],
+        ),
+        (
             NODES,
             {
                 "metadata": {"labels": {"node-role.kubernetes.io/worker": ""}},

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing, suppress
+from contextlib import ExitStack, aclosing, suppress
 from pathlib import Path
 from typing import BinaryIO, Protocol, TypeVar
 
@@ -48,7 +49,8 @@ class LogFile:
     def open(self) -> None:
         """Begin an empty file."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self._file = self.path.open("wb", buffering=0)
+        self.path.unlink(missing_ok=True)  # the program may have put a pipe or a link there
+        self._file = self.path.open("xb", buffering=0)
         self.closed = False
 
     def remove(self) -> None:
@@ -87,7 +89,7 @@ class LogFile:
         if not lines or self._file is None:
             return
         stamp = to_rfc3339_micro(self._now()).encode() + b" "
-        text = b"".join(stamp + line + b"\n" for line in lines)
+        text = stamp + (b"\n" + stamp).join(lines) + b"\n"
         with suppress(OSError):  # a full disk costs us lines, and no program its life
             if self._size and self._size + len(text) > self._largest:
                 self._file = self._turned(self._file)
@@ -100,11 +102,12 @@ class LogFile:
         self._news = asyncio.Event()
 
     def _turned(self, full: BinaryIO) -> BinaryIO:
-        full.close()
         os.replace(self.path, self.older)  # noqa: PTH105 - the words of the manual: atomic
+        fresh = self.path.open("xb", buffering=0)
+        full.close()
         self._size = 0
         self.turns += 1
-        return self.path.open("wb", buffering=0)
+        return fresh
 
 
 class RunLogs:
@@ -145,28 +148,59 @@ async def read(
     """Yield what a container said, as the options want it."""
     since = now - options.since_seconds if options.since_seconds is not None else 0.0
     shape = _Shape(to_rfc3339_micro(since).encode(), keeps_time=options.timestamps)
-    async with aclosing(_pieces(log, options, aside)) as pieces:
+    chosen = _followed if options.follow else _kept
+    async with aclosing(chosen(log, options, aside)) as pieces:
         async for piece in pieces:
             if text := shape.shaped(piece):
                 yield text
 
 
-async def _pieces(log: LogFile, options: LogOptions, aside: Aside) -> AsyncGenerator[bytes, None]:
-    """Yield what is in the files, and what comes when it is to be followed."""
-    turns = log.turns
-    files: list[BinaryIO] = [it.open("rb") for it in (log.older, log.path) if it.exists()]
+async def _kept(log: LogFile, options: LogOptions, aside: Aside) -> AsyncGenerator[bytes, None]:
+    """Yield what is in the files by now; what is said meanwhile would have no end."""
+    with ExitStack() as opened:
+        files = [opened.enter_context(it) for it in _opened(log)]
+        ends = await aside(lambda: _go_to_tail(files, options.tail_lines))
+        for file, end in zip(files, ends, strict=True):
+            step = _reading(file, end)
+            while piece := await aside(step):
+                yield piece
+
+
+def _reading(file: BinaryIO, end: int) -> Callable[[], bytes]:
+    return lambda: file.read(max(0, min(_PIECE, end - file.tell())))
+
+
+def _opened(log: LogFile) -> list[BinaryIO]:
+    """Open what there is of a log; a pipe, a link or a folder in its place is not of it."""
+    return [it for path in (log.older, log.path) if (it := _plain(path)) is not None]
+
+
+def _plain(path: Path) -> BinaryIO | None:
     try:
-        if options.tail_lines is not None:
-            await aside(lambda: _go_to_tail(files, options.tail_lines or 0))
+        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    if stat.S_ISREG(os.fstat(number).st_mode):
+        return os.fdopen(number, "rb")
+    os.close(number)
+    return None
+
+
+async def _followed(log: LogFile, options: LogOptions, aside: Aside) -> AsyncGenerator[bytes, None]:
+    """Yield what is in the files, and what comes."""
+    turns = log.turns
+    files = _opened(log)
+    try:
+        await aside(lambda: _go_to_tail(files, options.tail_lines))
         while files:
             # Looked at before reading: what is said while we read is news, not the end.
-            news, is_over = log.news(), log.closed or not options.follow
+            news, is_over = log.news(), log.closed
             is_full = len(files) > 1 or turns != log.turns
             while piece := await aside(lambda: files[0].read(_PIECE)):
                 yield piece
             if is_full and len(files) == 1:
                 turns = log.turns
-                files.append(log.path.open("rb"))
+                files.extend(it for it in (_plain(log.path),) if it is not None)
             if is_full or is_over:
                 files.pop(0).close()
             else:
@@ -190,17 +224,21 @@ class _Shape:
         return b"".join(line[start:] + b"\n" for line in lines if line >= self._since)
 
 
-def _go_to_tail(files: list[BinaryIO], lines: int) -> None:
-    """Move the files to where the last lines begin."""
-    for file in reversed(files):
-        place, found = _tail_start(file, lines)
+def _go_to_tail(files: list[BinaryIO], lines: int | None) -> list[int]:
+    """Move the files to where the last lines begin, if only some are wanted; return their ends."""
+    ends = [os.fstat(it.fileno()).st_size for it in files]
+    if lines is None:
+        return ends
+    for file, end in reversed(list(zip(files, ends, strict=True))):
+        place, found = _tail_start(file, lines, end)
         file.seek(place)
         lines -= found
+    return ends
 
 
-def _tail_start(file: BinaryIO, lines: int) -> tuple[int, int]:
-    """Return where the last lines begin, and how many there are."""
-    place = file.seek(0, os.SEEK_END)
+def _tail_start(file: BinaryIO, lines: int, end: int) -> tuple[int, int]:
+    """Return where the last lines before an end begin, and how many there are."""
+    place = end
     if lines <= 0:
         return place, 0
     found = 0

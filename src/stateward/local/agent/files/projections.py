@@ -60,12 +60,16 @@ def write(folder: Path, files: Mapping[str, FileText]) -> bool:
     data = folder / _DATA
     if data.is_symlink() and os.readlink(data) == version:  # noqa: PTH115 - the text, not a path
         return False
+    if folder.is_symlink():
+        folder.unlink()  # somebody's link would have us write elsewhere
     folder.mkdir(parents=True, exist_ok=True)
     old = [it for it in folder.iterdir() if it.name.startswith("..") and not it.is_symlink()]
     _fill(folder / version, files)
     fresh = folder / "..fresh"
-    fresh.unlink(missing_ok=True)
+    _clear(fresh)
     fresh.symlink_to(version)
+    if not data.is_symlink():
+        _clear(data)
     os.replace(fresh, data)  # noqa: PTH105 - the words of the manual: atomic
     _point(folder, {PurePosixPath(path).parts[0] for path in files})
     for gone in old:
@@ -142,7 +146,7 @@ def _digest(files: Mapping[str, FileText]) -> str:
 
 
 def _fill(folder: Path, files: Mapping[str, FileText]) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+    _clear(folder)
     folder.mkdir()
     for path, text in files.items():
         place = folder / path
@@ -152,10 +156,23 @@ def _fill(folder: Path, files: Mapping[str, FileText]) -> None:
 
 
 def _point(folder: Path, names: set[str]) -> None:
-    """Let a link stand for every file, through ``..data``; links of files that are gone go."""
+    """Let a link stand for every file, through ``..data``; links of files that are gone go.
+
+    What somebody put in the way of a link goes as well, or it would hide the file for ever.
+    """
     for name in names:
-        if not (folder / name).is_symlink():
-            (folder / name).symlink_to(f"{_DATA}/{name}")
+        place, target = folder / name, f"{_DATA}/{name}"
+        if not place.is_symlink() or os.readlink(place) != target:  # noqa: PTH115 - the text
+            _clear(place)
+            place.symlink_to(target)
     for entry in folder.iterdir():
         if entry.is_symlink() and entry.name != _DATA and entry.name not in names:
             entry.unlink()
+
+
+def _clear(place: Path) -> None:
+    """Remove whatever is there."""
+    if place.is_dir() and not place.is_symlink():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)

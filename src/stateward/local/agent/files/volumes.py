@@ -12,13 +12,19 @@ from stateward.core.errors import UsageError
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.local.agent.environment import ConfigMissing, PodView, expanded
-from stateward.local.agent.files import projections
+from stateward.local.agent.files import lastwords, projections
 from stateward.local.agent.files.mounts import Mounts
 from stateward.local.agent.references import Lookup
 from stateward.local.controllers.documents import Document
 
 #: What a program may leave as its last words, and where.
 TERMINATION_LOG = "/dev/termination-log"
+
+
+#: What odd paths come to: too long, with a zero byte, not ours to look at, links in a circle.
+_UNUSABLE = (OSError, ValueError, RuntimeError)
+#: Characters of a path in a sentence.
+_LONGEST = 200
 
 
 class NotMounted(UsageError):
@@ -75,7 +81,7 @@ class Volumes:
 
     def prepare(self, pod: PodView) -> dict[str, Path]:
         """Return the place of every volume; raise NotMounted while one cannot be had."""
-        return {it["name"]: self._place(it, pod) for it in pod.spec.get("volumes") or ()}
+        return {it["name"]: self._usable(it, pod) for it in pod.spec.get("volumes") or ()}
 
     def refresh(self, pod: PodView) -> None:
         """Bring files up to date that come from objects; what is gone leaves the files there."""
@@ -102,6 +108,14 @@ class Volumes:
             self._write(volume, pod)
         except NotMounted:
             return
+
+    def _usable(self, volume: Json, pod: PodView) -> Path:
+        try:
+            return self._place(volume, pod)
+        except _UNUSABLE as error:
+            raise NotMounted(
+                f'volume "{volume["name"]}" must have paths that can be used here: {_why(error)}'
+            ) from error
 
     def _place(self, volume: Json, pod: PodView) -> Path:
         uid, name = pod.metadata.uid, volume["name"]
@@ -131,8 +145,10 @@ class Volumes:
             raise NotMounted(
                 f'MountVolume.SetUp failed for volume "{volume["name"]}" : {error}'
             ) from error
-        except OSError as error:
-            raise NotMounted(f'volume "{volume["name"]}" must be writable: {error}') from error
+        except _UNUSABLE as error:
+            raise NotMounted(
+                f'volume "{volume["name"]}" must be writable: {_why(error)}'
+            ) from error
         return _folder(folder)
 
     def _claimed(self, key: ObjectKey, name: str) -> Path:
@@ -170,8 +186,7 @@ def mounts_of(
     if last_words is not None:
         path = container.get("terminationMessagePath") or TERMINATION_LOG
         if fresh:
-            last_words.parent.mkdir(parents=True, exist_ok=True)
-            last_words.write_bytes(b"")
+            lastwords.begin(last_words)
         found[path] = last_words
     return Mounts(found)
 
@@ -189,11 +204,31 @@ def _inside(folder: Path, inner: str) -> Path:
     if not inner:
         return folder
     if PurePosixPath(inner).is_absolute() or ".." in PurePosixPath(inner).parts:
-        raise NotMounted(f"subPath must stay inside of its volume, got {inner!r}")
+        raise NotMounted(f"subPath must stay inside of its volume, got {_short(inner)}")
     place = folder / inner
-    if not place.exists() and not place.is_symlink():
-        place.mkdir(parents=True)
+    try:
+        # A program may have put links there; the one below us would be made where they lead.
+        is_inside = place.resolve().is_relative_to(folder.resolve())
+        if is_inside and not place.exists() and not place.is_symlink():
+            place.mkdir(parents=True)
+    except _UNUSABLE as error:
+        raise NotMounted(
+            f"subPath {_short(inner)} must be a folder we may make: {_why(error)}"
+        ) from error
+    if not is_inside:
+        raise NotMounted(
+            f"subPath must stay inside of its volume, and a link leads {_short(inner)} out of it"
+        )
     return place
+
+
+def _why(error: Exception) -> str:
+    """Return what went wrong, without a path that may be very long."""
+    return (error.strerror or "") if isinstance(error, OSError) else str(error)
+
+
+def _short(path: str) -> str:
+    return repr(path if len(path) <= _LONGEST else f"{path[:_LONGEST]}...")
 
 
 def _is_ours(volume: Document) -> bool:
@@ -211,6 +246,8 @@ def _given_path(spec: Json) -> str:
 
 def _host_path(source: Json, name: str) -> Path:
     place, kind = Path(source.get("path", "")), source.get("type") or ""
+    if "\0" in str(place):
+        raise NotMounted(f'volume "{name}": hostPath must be a path, without zero bytes')
     makers: dict[str, Callable[[], object]] = {
         "DirectoryOrCreate": lambda: place.mkdir(parents=True, exist_ok=True),
         "FileOrCreate": place.touch,
@@ -219,7 +256,7 @@ def _host_path(source: Json, name: str) -> Path:
         makers.get(kind, lambda: None)()
     except OSError as error:
         raise NotMounted(
-            f'volume "{name}": hostPath {place} must be one we may make: {error}'
+            f'volume "{name}": hostPath {_short(str(place))} must be one we may make: {_why(error)}'
         ) from error
     if kind in {"Directory", "File"} and not place.exists():
         raise NotMounted(f'volume "{name}": hostPath {place} must exist on this machine')
@@ -230,5 +267,7 @@ def _folder(place: Path) -> Path:
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise NotMounted(f"the folder {place} must be one we may make: {error}") from error
+        raise NotMounted(
+            f"the folder {_short(str(place))} must be one we may make: {_why(error)}"
+        ) from error
     return place

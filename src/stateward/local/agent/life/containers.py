@@ -22,9 +22,6 @@ from stateward.local.agent.life.watching import Watch
 from stateward.local.agent.processes import Process
 from stateward.runtime.telling.recorder import EventType
 
-#: Bytes of a container's last words.
-_LAST_WORDS = 4096
-
 
 class ContainerLife:
     """Runs one container until it is over."""
@@ -158,11 +155,12 @@ class ContainerLife:
             self._process = self._tools.runner.start(
                 recipe.launch(), self.logs.begin(view.restarts)
             )
-        except (UsageError, OSError) as error:
+        except (UsageError, OSError, ValueError) as error:
             if self.logs.last is not None:
                 self.logs.last.close()
-            view.end(Terminated(128, 0, "StartError", str(error), began, began))
-            self.say(EventType.WARNING, "Failed", f"Error: {error}")
+            words = error.sentence() if isinstance(error, UsageError) else str(error)
+            view.end(Terminated(128, 0, "StartError", words, began, began))
+            self.say(EventType.WARNING, "Failed", f"Error: {words}")
             self._pod.changed()
             return None
         self._image = view.image = recipe.image
@@ -180,7 +178,7 @@ class ContainerLife:
 
     def _take_in_end(self, code: int, began: float, recipe: Recipe) -> None:
         over = status.ended(code, began, self._tools.clock.now(), self.view.container_id)
-        words = recipe.last_words()[-_LAST_WORDS:].decode(errors="replace")
+        words = recipe.last_words().decode(errors="replace")
         self.up.clear()
         self.view.end(replace(over, message=words))
         self._log.info("container ended", exit_code=over.exit_code)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from stateward.core.errors import UsageError
 from stateward.local.agent.environment import ConfigMissing
 from stateward.local.agent.files.volumes import NotMounted
-from stateward.local.agent.images import ImageRefused
+from stateward.local.agent.images import ImageRefused, ProgramMissing
 from stateward.local.agent.life.recipe import Recipe
 from stateward.local.agent.life.status import ContainerView
 from stateward.local.agent.life.tools import Household, Tools, first
@@ -40,7 +40,9 @@ class Patience:
             except ImageRefused as error:
                 refusals += 1
                 await self._for_image(error, refusals)
-            except (ConfigMissing, NotMounted, OSError) as error:
+            except ProgramMissing:
+                return recipe  # its start will fail, and say so
+            except (ConfigMissing, NotMounted, OSError, ValueError) as error:
                 self._wait("CreateContainerConfigError", str(error))
                 self._pod.say(EventType.WARNING, "Failed", f"Error: {error}")
                 await first(self._tools.clock.sleep(_LOOK_AGAIN), self._pod.bell.heard())

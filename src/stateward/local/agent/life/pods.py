@@ -30,6 +30,8 @@ _PATIENCE = 1.0
 #: Seconds that the processes of a pod get whose object is gone already.
 _AFTERLIFE = 1.0
 _GRACE = 30.0
+#: Moments are written in whole seconds, so each may be almost one later than it says.
+_WHOLE = 1.0
 _RETRY = Backoff(first=0.2, limit=10.0)
 
 
@@ -49,7 +51,8 @@ class PodLife:
         self._facts.address = address
         self._reporter = Reporter(tools.client, pod, self._status)
         self._asked = pod.metadata.generation, pod.metadata.labels, pod.metadata.annotations
-        self._leaving = asyncio.Event()
+        #: Set when the pod has to go.
+        self.leaving = asyncio.Event()
         #: Set when nothing is left to be waited for: the object is gone, or the agent stops.
         self._over = asyncio.Event()
         self.is_halted = False
@@ -93,7 +96,7 @@ class PodLife:
     def say(self, kind: EventType, reason: str, message: str) -> None:
         """Tell people what happened, as far as the node can be heard."""
         if self.node.reachable.is_set():
-            self._tools.tell(self.metadata, kind, reason, message)
+            self._tools.tell(self.metadata, self.node.spec.name, kind, reason, message)
 
     # -------------------------------------------------------------- what happens to it
     def update(self, pod: Document) -> None:
@@ -112,7 +115,7 @@ class PodLife:
 
     def poke(self) -> None:
         """Take in that something may have changed to which the pod refers."""
-        if self._facts.prepared and not self._leaving.is_set():
+        if self._facts.prepared and not self.leaving.is_set():
             self._tools.volumes.refresh(self._view())
         self.bell.ring()
 
@@ -128,7 +131,7 @@ class PodLife:
         try:
             if self._reporter.pod.status.get("phase") in status.FINISHED:
                 self._reporter.close()  # it is over, and somebody may have said why
-            else:
+            elif not self.leaving.is_set():  # or an earlier agent was ending it already
                 await self._live()
             await self._depart()
         finally:
@@ -148,7 +151,7 @@ class PodLife:
         deadline = asyncio.create_task(
             _deadline(lambda: self._spec, self._facts.started_at, self.bell, self._tools.clock)
         )
-        leaving = asyncio.create_task(self._leaving.wait())
+        leaving = asyncio.create_task(self.leaving.wait())
         try:
             await asyncio.wait({work, deadline, leaving}, return_when=asyncio.FIRST_COMPLETED)
             if work.done():
@@ -191,7 +194,7 @@ class PodLife:
 
     # -------------------------------------------------------------- its end
     async def _depart(self) -> None:
-        await self._leaving.wait()
+        await self.leaving.wait()
         await self._crew.end(self._grace or Grace(self._tools.clock, self.grace_seconds))
         failures = 0
         while not self._over.is_set() and not await self._is_let_go():
@@ -207,15 +210,15 @@ class PodLife:
         return await self._reporter.is_let_go()
 
     def _take_in_deletion(self) -> None:
-        meta = self.metadata
-        if meta.deleting:
-            self._leave(max(float(meta.deletion_grace_period_seconds or 0), _AFTERLIFE))
+        if self.metadata.deleting:
+            now = self._tools.clock.now()
+            self._leave(_grace_of(self.metadata, now, is_news=self._grace is None))
 
     def _leave(self, seconds: float) -> None:
         if self._grace is None:
             self._grace = Grace(self._tools.clock, seconds)
         self._grace.shorten(seconds)
-        self._leaving.set()
+        self.leaving.set()
 
     # -------------------------------------------------------------- small things
     def _view(self) -> PodView:
@@ -242,6 +245,14 @@ def _first_facts(pod: Document, spec: Json, host: str, now: float) -> status.Pod
         inits=[status.recalled(it, old, now) for it in _list(spec, "initContainers")],
         mains=[status.recalled(it, old, now) for it in _list(spec, "containers")],
     )
+
+
+def _grace_of(meta: ObjectMeta, now: float, *, is_news: bool) -> float:
+    """Return the grace of a deleted pod; who hears of the deletion late, has less of it left."""
+    seconds = float(meta.deletion_grace_period_seconds or 0)
+    if is_news:
+        seconds = min(seconds, status.moment(meta.deletion_timestamp) + _WHOLE - now)
+    return max(seconds, _AFTERLIFE)
 
 
 async def _deadline(spec: Callable[[], Json], began: float, bell: Bell, clock: Clock) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from stateward.kube.codec import Json
 from stateward.local.agent.actions import Target
 from stateward.local.agent.environment import PodView, environment, expanded
+from stateward.local.agent.files import lastwords
 from stateward.local.agent.files.mounts import VARIABLE, Mounts
 from stateward.local.agent.files.volumes import mounts_of
 from stateward.local.agent.images import Answer, Asked
@@ -64,10 +65,7 @@ class Recipe:
 
     def last_words(self) -> bytes:
         """Return what the container wrote about its end."""
-        try:
-            return self._last_words_file().read_bytes()
-        except OSError:
-            return b""
+        return lastwords.read(self._last_words_file())
 
     def _surroundings(self, *, is_start: bool = False) -> tuple[dict[str, str], Mounts]:
         env = environment(self.spec, self.pod, self.tools.lookup)

@@ -25,8 +25,10 @@ from stateward.runtime.telling.recorder import EventType
 class Teller(Protocol):
     """Who tells people what happened to a pod; it takes no time and never fails."""
 
-    def __call__(self, pod: ObjectMeta, kind: EventType, reason: str, message: str) -> None:
-        """Tell it."""
+    def __call__(
+        self, pod: ObjectMeta, node: str, kind: EventType, reason: str, message: str
+    ) -> None:
+        """Tell it in the name of a node."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ class Terms:
 
 
 def employ(desk: Desk, resources: namespaces.Resources, terms: Terms | None = None) -> None:
-    """Employ everybody but the scheduler; ``resources`` says what is served, to empty namespaces."""
+    """Employ all but the scheduler; ``resources`` says what is served, to empty namespaces."""
     terms = terms or Terms()
     volumes.employ(desk)
     endpoints.employ(desk)

@@ -22,6 +22,7 @@ from stateward.local.schema.builtin.pod_checks import (
 from stateward.local.schema.builtin.schedules import schedule_problem
 
 _KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
+_PERCENT: Final = re.compile(r"[0-9]{1,9}%")
 _MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 _RBAC: Final = "rbac.authorization.k8s.io"
 #: Bytes of all data of a ConfigMap or Secret.
@@ -80,8 +81,11 @@ def _deployment(document: Json) -> Iterator[Cause]:
         why = "may not be specified when strategy `type` is 'Recreate'"
         yield causes.forbidden("spec.strategy.rollingUpdate", why)
     how = strategy.get("rollingUpdate") or {}
+    path = "spec.strategy.rollingUpdate"
+    yield from _share_problems(how, "maxUnavailable", path, most=100)
+    yield from _share_problems(how, "maxSurge", path)
     if {how.get("maxUnavailable"), how.get("maxSurge")} <= {0, "0", "0%"} and how:
-        where = "spec.strategy.rollingUpdate.maxUnavailable"
+        where = f"{path}.maxUnavailable"
         yield causes.invalid(where, how["maxUnavailable"], "may not be 0 when `maxSurge` is 0")
     if spec["progressDeadlineSeconds"] <= spec.get("minReadySeconds", 0):
         yield causes.invalid(
@@ -98,9 +102,29 @@ def _stateful_set(document: Json) -> Iterator[Cause]:
     yield from one_of(
         spec["updateStrategy"], "type", ("OnDelete", "RollingUpdate"), "spec.updateStrategy"
     )
+    yield from _update_problems(spec["updateStrategy"])
+    yield from _at_least_zero(spec.get("ordinals") or {}, "spec.ordinals", "start")
     keeping, path = spec["persistentVolumeClaimRetentionPolicy"], "spec.persistentVolumeClaim"
     for name in ("whenDeleted", "whenScaled"):
         yield from one_of(keeping, name, ("Retain", "Delete"), f"{path}RetentionPolicy")
+
+
+def _update_problems(strategy: Json) -> Iterator[Cause]:
+    how, path = strategy.get("rollingUpdate"), "spec.updateStrategy.rollingUpdate"
+    if how and strategy.get("type") == "OnDelete":
+        yield causes.invalid(path, how, "only allowed for updateStrategy 'RollingUpdate'")
+    yield from _at_least_zero(how or {}, path, "partition")
+
+
+def _share_problems(part: Json, name: str, path: str, most: int | None = None) -> Iterator[Cause]:
+    """Look at a number of pods, or a percentage of them."""
+    amount, where = part.get(name), f"{path}.{name}"
+    if isinstance(amount, int) and amount < 0:
+        yield causes.invalid(where, amount, "must be greater than or equal to 0")
+    elif isinstance(amount, str) and not _PERCENT.fullmatch(amount):
+        yield causes.invalid(where, amount, "a percentage must be digits and a '%', as in '25%'")
+    elif isinstance(amount, str) and most is not None and int(amount[:-1]) > most:
+        yield causes.invalid(where, amount, f"must not be greater than {most}%")
 
 
 def _job(document: Json) -> Iterator[Cause]:
@@ -187,11 +211,7 @@ def _budget(document: Json) -> Iterator[Cause]:
         why = "minAvailable and maxUnavailable cannot be both set"
         yield causes.invalid("spec", spec, why)
     for name in given:
-        amount = spec[name]
-        if isinstance(amount, int) and amount < 0:
-            yield causes.invalid(f"spec.{name}", amount, "must be greater than or equal to 0")
-        elif isinstance(amount, str) and not re.fullmatch(r"[0-9]+%", amount):
-            yield causes.invalid(f"spec.{name}", amount, "must be a number or a percentage: '25%'")
+        yield from _share_problems(spec, name, "spec", most=100)
     policies = ("IfHealthyBudget", "AlwaysAllow")
     yield from one_of(spec, "unhealthyPodEvictionPolicy", policies, "spec")
 
@@ -226,13 +246,21 @@ def _data(document: Json) -> Iterator[Cause]:
     data, raw = document.get("data") or {}, document.get("binaryData") or {}
     for name, part in (("data", data), ("binaryData", raw)):
         for key in part:
-            if not _KEY.fullmatch(key) or key in {".", ".."}:
-                why = "a key must be of letters, digits, '-', '_' and '.'"
-                yield causes.invalid(f"{name}[{key}]", key, why)
+            if problem := _key_problem(key):
+                yield causes.invalid(f"{name}[{key}]", key, problem)
     for key in data.keys() & raw.keys():
         yield causes.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
     if sum(len(value) for part in (data, raw) for value in part.values()) > _DATA_LIMIT:
         yield causes.too_long("", f"may not be more than {_DATA_LIMIT} bytes")
+
+
+def _key_problem(key: str) -> str | None:
+    """Say what keeps a key from being the name of a file."""
+    if not _KEY.fullmatch(key):
+        return "a key must be of letters, digits, '-', '_' and '.'"
+    if key in {".", ".."}:
+        return f"must not be '{key}'"
+    return "must not start with '..'" if key.startswith("..") else None
 
 
 def _storage_class(document: Json) -> Iterator[Cause]:

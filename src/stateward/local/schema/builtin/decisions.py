@@ -8,9 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from stateward.core.quantity import Quantity
 from stateward.kube.codec import Json
-from stateward.kube.errors import ServerFailed
-from stateward.kube.resources import PODS, SERVICES
+from stateward.kube.errors import Forbidden, ServerFailed
+from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS
 from stateward.local.catalog import STORAGE_CLASSES
 from stateward.local.schema.builtin.pod_defaults import containers
 from stateward.local.store import Store
@@ -45,6 +47,8 @@ def decide_changed(resource: str, old: Json, new: Json, store: Store) -> None:
         _decide_service(new, old, store)
     elif resource == PODS.name and "spec" in new:
         _tolerate(new["spec"])
+    elif resource == VOLUME_CLAIMS.name:
+        _check_growth(old, new, store)
 
 
 # ------------------------------------------------------------------ pods
@@ -191,6 +195,26 @@ def _decide_claim(claim: Json, store: Store) -> None:
     if chosen:
         newest = max(chosen, key=lambda meta: (meta["creationTimestamp"], meta["name"]))
         spec["storageClassName"] = newest["name"]
+
+
+def _check_growth(old: Json, new: Json, store: Store) -> None:
+    """Raise Forbidden when a claim is to grow whose class does not let it."""
+    bound = (old.get("status") or {}).get("phase") == "Bound"
+    if not bound or _storage(new) <= _storage(old):
+        return
+    name = (old.get("spec") or {}).get("storageClassName", "")
+    found = store.get(STORAGE_CLASSES.name, ObjectKey("", name)) if name else None
+    if found is None or not found.document().get("allowVolumeExpansion"):
+        raise Forbidden(
+            f'persistentvolumeclaims "{old["metadata"]["name"]}" is forbidden: only dynamically'
+            " provisioned pvc can be resized and the storageclass that provisions the pvc must"
+            " support resize"
+        )
+
+
+def _storage(claim: Json) -> Quantity:
+    requests = ((claim.get("spec") or {}).get("resources") or {}).get("requests") or {}
+    return Quantity.parse(str(requests.get("storage", 0)))
 
 
 def _is_default(meta: Json) -> bool:

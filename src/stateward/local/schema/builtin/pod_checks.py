@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any, Final
@@ -11,7 +12,9 @@ from stateward.core.quantity import Quantity
 from stateward.kube.codec import Json
 from stateward.kube.errors import Cause
 from stateward.local.schema import causes
+from stateward.local.schema.builtin.volume_checks import mount_path_problems, volume_problems
 
+_VARIABLE: Final = re.compile(r"[ -<>-~]+")
 _RESTART: Final = ("Always", "OnFailure", "Never")
 _DNS: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _PULL: Final = ("Always", "IfNotPresent", "Never")
@@ -35,6 +38,7 @@ def pod_problems(spec: Json, path: str, claimed: Iterable[str] = ()) -> Iterator
         )
     volumes = spec.get("volumes") or []
     yield from names_problems(volumes, f"{path}.volumes")
+    yield from volume_problems(volumes, f"{path}.volumes")
     known = {*claimed, *(volume.get("name") for volume in volumes)}
     if not spec.get("containers"):
         yield causes.required(f"{path}.containers")
@@ -81,12 +85,20 @@ def _container_problems(container: Json, volumes: set[Any], path: str) -> Iterat
     yield from one_of(container, "imagePullPolicy", _PULL, path)
     yield from _ports_problems(container.get("ports") or (), f"{path}.ports")
     for place, variable in enumerate(container.get("env") or ()):
-        if not variable.get("name"):
-            yield causes.required(f"{path}.env[{place}].name")
+        yield from _variable_problems(variable, f"{path}.env[{place}]")
     yield from _mount_problems(container.get("volumeMounts") or (), volumes, path)
     for probe in container.keys() & _PROBES:
         yield from _probe_problems(container[probe], f"{path}.{probe}")
     yield from _resource_problems(container.get("resources") or {}, f"{path}.resources")
+
+
+def _variable_problems(variable: Json, path: str) -> Iterator[Cause]:
+    name = variable.get("name")
+    if not name:
+        yield causes.required(f"{path}.name")
+    elif not _VARIABLE.fullmatch(name):
+        why = "must be of printable ASCII characters other than '='"
+        yield causes.invalid(f"{path}.name", name, why)
 
 
 def _identity_problems(container: Json, path: str) -> Iterator[Cause]:
@@ -132,6 +144,7 @@ def _mount_problems(mounts: Iterable[Json], volumes: set[Any], path: str) -> Ite
         elif at in places:
             yield causes.invalid(f"{where}.mountPath", at, "must be unique")
         places.add(at)
+        yield from mount_path_problems(mount, where)
 
 
 def _probe_problems(probe: Json, path: str) -> Iterator[Cause]:

@@ -31,20 +31,20 @@ def kinds_of(definition: Json) -> tuple[Kind, ...]:
 def is_established(definition: Json) -> bool:
     """Tell whether a definition is served."""
     return any(
-        condition["type"] == "Established" and condition["status"] == "True"
-        for condition in (definition.get("status") or {}).get("conditions") or ()
+        condition.get("type") == "Established" and condition.get("status") == "True"
+        for condition in _conditions(definition)
     )
 
 
 def settled_status(definition: Json, others: Iterable[Json], now: float) -> Json:
     """Return what the status of a definition must be, given all the others."""
-    spec, was = definition["spec"], definition.get("status") or {}
+    spec, was = definition["spec"], _status(definition)
     conflict = next(_conflicts(spec, others), None)
     stored = next(version["name"] for version in spec["versions"] if version.get("storage"))
-    kept = list(was.get("storedVersions") or ())
+    kept = it if isinstance(it := was.get("storedVersions"), list) else []
     accepted = was.get("acceptedNames") or {"plural": "", "kind": ""}
     set_condition = partial(_with_condition, since=to_rfc3339(now))
-    conditions = list(was.get("conditions") or ())
+    conditions = _conditions(definition)
     if conflict is None:
         accepted = spec["names"]
         conditions = set_condition(
@@ -69,35 +69,46 @@ def settled_status(definition: Json, others: Iterable[Json], now: float) -> Json
 
 def leaving_status(definition: Json, now: float) -> Json:
     """Return what the status of a definition must be once its end has begun."""
-    was = definition.get("status") or {}
     conditions = _with_condition(
-        list(was.get("conditions") or ()),
+        _conditions(definition),
         "Terminating",
         "True",
         "InstanceDeletionInProgress",
         "CustomResource deletion is in progress",
         since=to_rfc3339(now),
     )
-    return {**was, "conditions": conditions}
+    return {**_status(definition), "conditions": conditions}
+
+
+def _status(definition: Json) -> Json:
+    found = definition.get("status")
+    return found if isinstance(found, dict) else {}
+
+
+def _conditions(definition: Json) -> list[Json]:
+    """Return the conditions of a definition; what is none of them is left out."""
+    found = _status(definition).get("conditions")
+    listed = found if isinstance(found, list) else []
+    return [it for it in listed if isinstance(it, dict) and it.get("type") and it.get("status")]
 
 
 def _with_condition(
     conditions: list[Json], kind: str, status: str, reason: str, message: str, *, since: str
 ) -> list[Json]:
     new = {"type": kind, "status": status, "reason": reason, "message": message}
-    before = next((one for one in conditions if one["type"] == kind), {})
+    before = next((one for one in conditions if one.get("type") == kind), {})
     is_same = before.get("status") == status
     new["lastTransitionTime"] = before.get("lastTransitionTime", since) if is_same else since
-    return [*(one for one in conditions if one["type"] != kind), new]
+    return [*(one for one in conditions if one.get("type") != kind), new]
 
 
 def _conflicts(spec: Json, others: Iterable[Json]) -> Iterator[tuple[str, str]]:
     """Yield the names that another definition of the same group has already."""
     mine = spec["names"]
     for other in others:
-        if other["spec"]["group"] != spec["group"]:
+        if (other.get("spec") or {}).get("group") != spec["group"]:
             continue
-        names = (other.get("status") or {}).get("acceptedNames") or {}
+        names = _status(other).get("acceptedNames") or {}
         words = {names.get("plural"), names.get("singular"), *(names.get("shortNames") or ())}
         kinds = {names.get("kind"), names.get("listKind")}
         for field, taken in (("plural", words), ("singular", words), ("kind", kinds)):

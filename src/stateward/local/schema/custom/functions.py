@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Callable
+from functools import lru_cache, wraps
+from importlib import import_module
 from typing import Any, Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
+from stateward.core.errors import UsageError
 from stateward.core.quantity import Quantity
 from stateward.local.schema.formats import is_cidr, is_ip
 
@@ -15,6 +17,10 @@ from stateward.local.schema.formats import is_cidr, is_ip
 _NANO: Final = "nano"
 _ADDRESS: Final = "address"
 _URL: Final = "url"
+
+
+class FunctionError(ValueError):
+    """What a function cannot do, in words for the writer of a rule."""
 
 
 class Function(NamedTuple):
@@ -39,10 +45,25 @@ def declarations(cel: Any) -> list[Any]:
                 kinds[it.gives],
                 [kinds[name] for name in it.parameters],
                 it.is_member,
-                it.does,
+                _plainly(it),
             )
         )
     return [cel.FunctionDecl(name, some) for name, some in overloads.items()]
+
+
+def _plainly(function: Function) -> Callable[..., Any]:
+    """Have a function say in words of its own what it cannot do; others speak of Python."""
+
+    @wraps(function.does)
+    def does(*given: Any) -> Any:
+        try:
+            return function.does(*given)
+        except (FunctionError, UsageError):
+            raise
+        except Exception:  # noqa: BLE001 - it sees whatever values a rule gives it
+            raise FunctionError(f"no such overload: {function.name} of such values") from None
+
+    return does
 
 
 _KINDS: Final = ("DYN", "LIST", "MAP", "STRING", "INT", "DOUBLE", "BOOL")
@@ -53,20 +74,67 @@ def _is_sorted(items: list[Any]) -> bool:
     return all(items[i] <= items[i + 1] for i in range(len(items) - 1))
 
 
+def _least(items: list[Any]) -> Any:
+    if not items:
+        raise FunctionError("min called on empty list")
+    return min(items)
+
+
+def _greatest(items: list[Any]) -> Any:
+    if not items:
+        raise FunctionError("max called on empty list")
+    return max(items)
+
+
 # ------------------------------------------------------------------ patterns
 def _find(text: str, pattern: str) -> str:
-    found = re.search(pattern, text)
-    return found[0] if found else ""
+    found = _compiled(pattern).search(text)
+    return found.group(0) if found else ""
 
 
 def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    every = [found[0] for found in re.finditer(pattern, text)]
+    every = [found.group(0) for found in _compiled(pattern).finditer(text)]
     return every if limit < 0 else every[:limit]
+
+
+@lru_cache(maxsize=256)
+def _compiled(pattern: str) -> Any:
+    """Return a pattern that takes no longer than its text is long, whatever it is."""
+    try:
+        re2 = import_module("re2")
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            "patterns in the schemas of custom kinds need google-re2: install stateward[local]"
+        ) from error
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        raise FunctionError(f"invalid regular expression: {_said(error)}") from None
+
+
+def pattern_problem(pattern: str) -> str | None:
+    """Say why a pattern is none, or None."""
+    try:
+        _compiled(pattern)
+    except FunctionError as error:
+        return str(error)
+    return None
+
+
+def _said(error: Exception) -> str:
+    """Return what a library says about an error, as text."""
+    told = error.args[0] if error.args else ""
+    return told.decode(errors="replace") if isinstance(told, bytes) else str(told)
 
 
 # ------------------------------------------------------------------ quantities
 def _quantity(text: str) -> dict[str, str]:
-    return {_NANO: str(Quantity.parse(text).nano)}
+    try:
+        return {_NANO: str(Quantity.parse(text).nano)}
+    except ValueError as error:
+        raise FunctionError(str(error)) from None
 
 
 def _is_quantity(text: str) -> bool:
@@ -93,12 +161,14 @@ def _plus(a: dict[str, str], b: Any, sign: int = 1) -> dict[str, str]:
 def _whole(quantity: dict[str, str]) -> int:
     whole, rest = divmod(_nano(quantity), 10**9)
     if rest:
-        raise ValueError("cannot convert value to integer")
+        raise FunctionError("cannot convert value to integer")
     return whole
 
 
 # ------------------------------------------------------------------ addresses
 def _ip(text: str) -> dict[str, str]:
+    if not is_ip(text):
+        raise FunctionError(f"IP Address {text!r} parse error during conversion from string")
     return {_ADDRESS: str(ipaddress.ip_address(text))}
 
 
@@ -107,6 +177,8 @@ def _family(address: dict[str, str]) -> int:
 
 
 def _cidr(text: str) -> dict[str, str]:
+    if not is_cidr(text):
+        raise FunctionError(f"network address parse error during conversion from string: {text!r}")
     return {"range": str(ipaddress.ip_network(text, strict=False))}
 
 
@@ -117,7 +189,7 @@ def _contains_ip(cidr: dict[str, str], address: Any) -> bool:
 
 def _url(text: str) -> dict[str, str]:
     if not _is_url(text):
-        raise ValueError(f"URL parse error during conversion from string: {text!r}")
+        raise FunctionError(f"URL parse error during conversion from string: {text!r}")
     return {_URL: text}
 
 
@@ -136,8 +208,8 @@ def _part(url: dict[str, str]) -> SplitResult:
 _FUNCTIONS: Final = (
     Function("isSorted", ("LIST",), "BOOL", _is_sorted),
     Function("sum", ("LIST",), "DYN", sum),
-    Function("min", ("LIST",), "DYN", min),
-    Function("max", ("LIST",), "DYN", max),
+    Function("min", ("LIST",), "DYN", _least),
+    Function("max", ("LIST",), "DYN", _greatest),
     Function("find", ("STRING", "STRING"), "STRING", _find),
     Function("findAll", ("STRING", "STRING"), "LIST", _find_all),
     Function("findAll", ("STRING", "STRING", "INT"), "LIST", _find_all),

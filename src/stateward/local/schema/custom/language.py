@@ -23,6 +23,8 @@ _RESERVED: Final = frozenset(
     }
 )
 _ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
+#: What the library adds to its messages: ``[INTERNAL]``.
+_CODE: Final = re.compile(r" \[[A-Z_]+\]$")
 _SPECIAL: Final = re.compile(r"__|[./-]")
 #: The text formats that are types of their own where a rule stands at the very value.
 _TYPED: Final = {"date-time": "TIMESTAMP", "duration": "DURATION"}
@@ -55,7 +57,10 @@ class Program:
 
     def evaluate(self, variables: Json) -> Any:
         """Return the value of the expression; raise RuleError when it has none."""
-        result = self._program.eval(data=variables)
+        try:
+            result = self._program.eval(data=variables)
+        except RuntimeError as error:  # it has no end, or not before its budget is spent
+            raise RuleError(_first_line(str(error))) from error
         if result.type().name() == "ERROR":
             raise RuleError(_first_line(str(result)))
         return result.value()
@@ -99,5 +104,5 @@ def _environment(own: str) -> Any:
 
 def _first_line(text: str) -> str:
     """Keep what is wrong of a message, without the library's code and its drawing."""
-    head = text.splitlines()[0] if text else ""
+    head = _CODE.sub("", text.splitlines()[0] if text else "")
     return head.partition(": ")[2].removeprefix("ERROR: ") or head

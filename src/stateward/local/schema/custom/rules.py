@@ -17,11 +17,18 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import Cause
 from stateward.local.schema import causes
 from stateward.local.schema.complaints import type_name
+from stateward.local.schema.custom.functions import pattern_problem
 from stateward.local.schema.custom.language import Program, RuleError, escaped, own_type
 from stateward.local.schema.formats import span_of
 
 RULES: Final = "x-kubernetes-validations"
 _OLD: Final = re.compile(r"\boldSelf\b")
+#: What Kubernetes calls the place of a rule about the whole object.
+_NOWHERE: Final = "<nil>"
+#: A pattern that a rule names, where it stands for itself.
+_PATTERN: Final = re.compile(
+    r"""\.(?:matches|find|findAll)\(\s*(?:r(["'])(.*?)\1|(["'])([^\\]*?)\3)"""
+)
 _MISSING: Final = object()
 _REASONS: Final = (
     "FieldValueInvalid",
@@ -89,6 +96,10 @@ def rule_problems(schema: Json, path: str) -> Iterator[Cause]:
         except RuleError as error:
             yield causes.invalid(f"{where}.rule", rule["rule"], f"compilation failed: {error}")
             continue
+        for found in _PATTERN.finditer(rule["rule"]):
+            if problem := pattern_problem(found[2] or found[4] or ""):
+                why = f"compilation failed: {problem}"
+                yield causes.invalid(f"{where}.rule", rule["rule"], why)
         if compiled.program.returns not in {"BOOL", "DYN"}:
             why = "cel expression must evaluate to a bool"
             yield causes.invalid(f"{where}.rule", rule["rule"], why)
@@ -173,7 +184,7 @@ def _refusal(rule: Rule, variables: Json) -> str | None:
 
 
 def _cause(rule: Rule, value: Any, path: str, why: str) -> Cause:
-    where = f"{path}{rule.field_path}".removeprefix(".")
+    where = f"{path}{rule.field_path}".removeprefix(".") or _NOWHERE
     if rule.reason == "FieldValueForbidden":
         return causes.forbidden(where, why)
     if rule.reason == "FieldValueRequired":

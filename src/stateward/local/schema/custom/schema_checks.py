@@ -12,6 +12,7 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import Cause
 from stateward.local.schema import causes, validators
 from stateward.local.schema.complaints import at
+from stateward.local.schema.custom.functions import pattern_problem
 from stateward.local.schema.custom.rules import rule_problems
 from stateward.local.schema.pruning import pruned
 
@@ -53,7 +54,8 @@ def schema_problems(schema: Any, path: str) -> Iterator[Cause]:
         yield causes.forbidden(f"{path}.properties[metadata]", why)
     if problem := validators.schema_problem(schema):
         where, why = problem
-        yield causes.invalid(f"{path}{_written(where)}", at(schema, where), why)
+        if where[-1:] != ("pattern",):  # told below, in other words
+            yield causes.invalid(f"{path}{_written(where)}", at(schema, where), why)
     yield from _node_problems(schema, path)
 
 
@@ -115,6 +117,10 @@ def _keyword_problems(schema: Json, path: str) -> Iterator[Cause]:
         )
     if schema.get("additionalProperties") is False:
         yield causes.forbidden(f"{path}.additionalProperties", "cannot be set to false")
+    pattern = schema.get("pattern")
+    if isinstance(pattern, str) and (problem := pattern_problem(pattern)):
+        why = f"must be a valid regular expression, but isn't: {problem}"
+        yield causes.invalid(f"{path}.pattern", pattern, why)
     if schema.get("uniqueItems"):
         why = "cannot be set to true since the runtime complexity becomes quadratic"
         yield causes.forbidden(f"{path}.uniqueItems", why)

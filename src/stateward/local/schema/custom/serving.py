@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import structlog
+
 from stateward.kube.codec import Json
 from stateward.kube.errors import MethodNotAllowed
 from stateward.kube.meta import ObjectKey
@@ -20,6 +22,8 @@ from stateward.local.schema.custom.definitions import (
     settled_status,
 )
 from stateward.local.store import Store
+
+_log = structlog.get_logger(__name__)
 
 _SELF: Final = Author("kube-apiserver")
 
@@ -46,16 +50,16 @@ class Definitions:
     def settle_all(self) -> None:
         """Serve what the store knows."""
         for stored in self._store.all(CUSTOM_RESOURCES.name):
-            self._settle(stored.key)
+            self._settle_if_possible(stored.key)
 
     def settle_after(self, resource: Resource[Any], key: ObjectKey) -> None:
         """Do what a write means for the kinds that are served."""
         if resource.name == CUSTOM_RESOURCES.name:
-            self._settle(key)
+            self._settle_if_possible(key)
         elif self._leaving:
             kind = self._kinds.at(resource.group, resource.version, resource.plural)
             if kind is not None and kind.definition in self._leaving:
-                self._settle(ObjectKey("", kind.definition))
+                self._settle_if_possible(ObjectKey("", kind.definition))
 
     def check_creation(self, resource: Resource[Any]) -> None:
         """Raise MethodNotAllowed when the definition of a kind is on its way out."""
@@ -74,6 +78,16 @@ class Definitions:
             finalizers.append(CLEANUP)
             new["status"] = leaving_status(new, self._now())
             self._writes.finish(CUSTOM_RESOURCES, old, new, dry_run=False)
+
+    def _settle_if_possible(self, key: ObjectKey) -> None:
+        """Settle a definition; one that makes no sense is not served, and disturbs nothing else.
+
+        It is stored already, by this write or by one of an older release, so nobody can be told.
+        """
+        try:
+            self._settle(key)
+        except Exception:  # noqa: BLE001 - whatever it is, the others must be served
+            _log.exception("a definition cannot be served", definition=key.name)
 
     def _settle(self, key: ObjectKey) -> None:
         stored = self._store.get(CUSTOM_RESOURCES.name, key)
@@ -100,7 +114,10 @@ class Definitions:
             if kind.definition == definition and kind.resource.version not in served:
                 self._kinds.remove(kind)
         for kind in kinds:
-            self._kinds.add(kind)
+            mine = kind.resource
+            there = self._kinds.at(mine.group, mine.version, mine.plural)
+            if there is None or not there.built_in:
+                self._kinds.add(kind)
 
     def _empty(self, key: ObjectKey, document: Json) -> None:
         """Delete what is left of a kind; let its definition go when nothing is."""
@@ -125,4 +142,4 @@ class Definitions:
         self._leaving.discard(definition)
         for stored in self._store.all(CUSTOM_RESOURCES.name):
             if not is_established(stored.document()):
-                self._settle(stored.key)
+                self._settle_if_possible(stored.key)

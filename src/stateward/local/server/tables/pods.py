@@ -30,7 +30,7 @@ def _pod(document: Json, now: float) -> list[Any]:
         name_of(document),
         f"{ready}/{total}",
         status_word(document),
-        _restarts([*statuses, *sidecars], now),
+        _restarts(_restarting(document), now),
         age_of(document, now),
         part(document, "status", "podIP") or NONE,
         part(document, "spec", "nodeName") or NONE,
@@ -113,6 +113,13 @@ def _sidecars(pod: Json) -> list[Json]:
     always = [it.get("name") for it in specs if it.get("restartPolicy") == "Always"]
     told = {it.get("name"): it for it in items(pod, "status", "initContainerStatuses")}
     return [told.get(name, {}) for name in always]
+
+
+def _restarting(pod: Json) -> list[Json]:
+    """Return whose restarts are told: of the init containers while they work, then of the rest."""
+    if _initializing(pod):
+        return items(pod, "status", "initContainerStatuses")
+    return [*items(pod, "status", "containerStatuses"), *_sidecars(pod)]
 
 
 def _restarts(statuses: list[Json], now: float) -> str:

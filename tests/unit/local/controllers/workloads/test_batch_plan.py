@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -294,9 +295,9 @@ def test_what_is_no_time_zone(zone):
 
 def run(minute: int, *, state: str = "done", ended: float | None = None) -> Run:
     name = f"tick-{minute}"
-    return Run(
-        ObjectMeta(name=name, uid=name), state != "active", state == "done", ended, minute * 60.0
-    )
+    at = minute * 60.0
+    meta = ObjectMeta(name=name, uid=name)
+    return Run(meta, state != "active", state == "done", ended, due=at, began=at)
 
 
 def cron(runs: list[Run], minute: float, **spec) -> cron_plan.Plan:
@@ -344,6 +345,12 @@ def test_who_is_forgotten():
     assert names == ["tick-10", "tick-20"]
     assert cron(runs, 71, successfulJobsHistoryLimit=9, failedJobsHistoryLimit=9).forget == ()
     assert len(cron(runs, 71, successfulJobsHistoryLimit=0, failedJobsHistoryLimit=0).forget) == 6
+
+
+def test_a_job_that_was_started_by_hand_is_as_old_as_it_is():
+    by_hand = replace(run(65), due=None)
+    names = [it.name for it in cron([by_hand, run(30), run(50), run(60)], 71).forget]
+    assert names == ["tick-30"]
 
 
 def test_what_a_cron_job_says():

@@ -64,6 +64,23 @@ async def test_a_job_runs_to_its_end():
         assert cluster.api.store.revision == before
 
 
+async def test_what_a_job_asks_for_in_vain_is_told_once():
+    cluster = Cluster()
+    async with cluster.at_work():
+        asks = {"completionMode": "Indexed", "backoffLimitPerIndex": 1, "maxFailedIndexes": 1}
+        await cluster.make(JOBS, "work", work(completions=2, **asks))
+        await until(ended(cluster))
+        assert cluster.reasons("work").count("FieldIgnored") == 2
+
+
+async def test_a_job_of_somebody_elses_is_left_alone():
+    cluster = Cluster()
+    async with cluster.at_work():
+        await cluster.make(JOBS, "work", work(managedBy="example.com/queue"))
+        await asyncio.sleep(60)
+        assert (cluster.names(PODS), cluster.status(JOBS, "work")) == ([], {})
+
+
 async def test_an_indexed_job_does_every_index_once():
     cluster = Cluster()
     failed_once: set[str] = set()

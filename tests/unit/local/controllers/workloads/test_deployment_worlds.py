@@ -83,7 +83,8 @@ async def test_it_comes_up():
         }
         assert all(name.startswith(f"web-{digest}-") for name in cluster.names(PODS))
         assert crew["metadata"]["annotations"][REVISION] == "1"
-        assert cluster.document(DEPLOYMENTS, "web")["metadata"]["annotations"][REVISION] == "1"
+        meta = cluster.document(DEPLOYMENTS, "web")["metadata"]
+        assert (meta["annotations"][REVISION], meta["generation"]) == ("1", 1)
         assert condition(cluster, "Available")["status"] == "True"
         assert cluster.reasons("web") == ["ScalingReplicaSet"]
         status = cluster.status(REPLICA_SETS, crew["metadata"]["name"])
@@ -206,6 +207,28 @@ async def test_history_is_kept_as_long_as_asked_for():
         await asyncio.sleep(5)
         kept = [it["metadata"]["annotations"][REVISION] for it in cluster.all(REPLICA_SETS)]
         assert sorted(kept) == ["3", "4", "5"]
+
+
+async def test_to_go_back_is_to_use_the_old_replica_set_again():
+    cluster = Cluster()
+    async with cluster.at_work():
+        await made(cluster)
+        for image in ("v2", "v1", "v2"):
+            await cluster.edit(DEPLOYMENTS, "web", {"template": template(image)})
+            await until(settled(cluster, 3, image))
+        await asyncio.sleep(5)
+        kept = {it["metadata"]["annotations"][REVISION] for it in cluster.all(REPLICA_SETS)}
+        assert kept == {"3", "4"}
+
+
+async def test_a_strategy_that_cannot_be_read_is_told():
+    cluster = Cluster()
+    async with cluster.at_work():
+        strategy = {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": "abc"}}
+        await cluster.make(DEPLOYMENTS, "web", workload(strategy=strategy))
+        await until(lambda: cluster.reasons("web") == ["SpecInvalid"])
+        await cluster.edit(DEPLOYMENTS, "web", {"strategy": {"rollingUpdate": {"maxSurge": 1}}})
+        await until(settled(cluster, 1))
 
 
 async def test_a_pod_that_is_deleted_or_ends_is_replaced():

@@ -32,8 +32,10 @@ class Run:
     finished: bool = False
     succeeded: bool = False
     ended: float | None = None
-    #: When it was due, if it says so.
+    #: When it was due, if it says so: one that somebody started by hand does not.
     due: float | None = None
+    #: When it began, or was made.
+    began: float = 0.0
 
     @classmethod
     def of(cls, job: Document) -> Self:
@@ -45,6 +47,7 @@ class Run:
             succeeded=is_true(status, "Complete"),
             ended=moment(status.get("completionTime") or job_status.finished_at(status)),
             due=moment(job.metadata.annotations.get(_DUE)),
+            began=moment(status.get("startTime") or job.metadata.creation_timestamp) or 0.0,
         )
 
     @property
@@ -166,7 +169,7 @@ def _reason_to_skip(view: View, due: float | None) -> tuple[str, str] | None:
 def _past_history(view: View) -> tuple[Run, ...]:
     finished = sorted(
         (run for run in view.runs if run.finished and not run.metadata.deleting),
-        key=lambda it: (it.due or 0.0, it.name),
+        key=lambda it: (it.began, it.name),
     )
     won = [run for run in finished if run.succeeded]
     lost = [run for run in finished if not run.succeeded]

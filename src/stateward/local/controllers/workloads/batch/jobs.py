@@ -18,7 +18,11 @@ from stateward.local.controllers.workloads.batch.ledger import Ledger
 from stateward.local.controllers.workloads.custody import controls
 from stateward.local.controllers.workloads.hands import Hands
 from stateward.local.controllers.workloads.pods import Seen, moment
+from stateward.local.unheeded import unheeded
 from stateward.runtime import triggers
+
+#: Jobs that name somebody else as their manager are left alone.
+_MYSELF = "kubernetes.io/job-controller"
 
 
 class Jobs:
@@ -33,7 +37,7 @@ class Jobs:
         """Give one job a pass."""
         job = self._desk.cache(JOBS).get(key)
         await self._let_go(self._strays(key, job))
-        if job is None:
+        if job is None or job.spec.get("managedBy", _MYSELF) != _MYSELF:
             return DONE
         uid = job.metadata.uid
         owned = self._desk.cache(PODS).find("owner", uid)
@@ -72,6 +76,9 @@ class Jobs:
         await self._let_go(pod.metadata for pod in pods if pod.uid in ledger.noted)
         await self._carry_out(job, decided)
         await self._tell(job, old, said)
+        if not old.get("startTime") and said["startTime"]:
+            for text in unheeded(JOBS.name, {"spec": job.spec}):
+                await self._hands.tell(job, "FieldIgnored", text, warning=True)
         if decided.wake is None:
             return DONE
         return Retry(max(decided.wake, 0.1), "Waiting", "waits before another try or a deadline")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stateward.core.outcome import DONE, Outcome, Retry, Wait
+from stateward.core.errors import SpecInvalid
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists
 from stateward.kube.meta import ObjectKey, ObjectMeta
@@ -50,7 +51,11 @@ class Deployments:
         )
         if await self._hands.take_care(REPLICA_SETS, owner, belonging):
             return Wait("Adopting", "replica sets changed hands")
-        view = self._look(owner, [Crew.of(it) for it in belonging.kept])
+        try:
+            view = self._look(owner, [Crew.of(it) for it in belonging.kept])
+        except SpecInvalid as error:
+            await self._hands.tell(owner, error.reason, error.sentence(), warning=True)
+            return Blocked(error.reason, error.message, error.hint)
         made = await self._carry_out(owner, view)
         return await self._report(owner, view, made)
 
