@@ -24,7 +24,7 @@ def test_differences_is_honest_and_fits_a_terminal(capsys: pytest.CaptureFixture
     told = capsys.readouterr().out
     topics = [line for line in told.splitlines()[3:] if line[:1].isupper() and len(line) < 30]
     assert {"Containers", "Network", "API server", "Controllers", "Volumes", "Data"} <= set(topics)
-    assert max(map(len, told.splitlines())) <= 102
+    assert max(map(len, told.splitlines())) <= 100
 
 
 @pytest.mark.parametrize("words", [["status"], ["logs", "web-0"]])
