@@ -30,6 +30,10 @@ _COMMANDS = {
 }
 
 
+#: Modules of the extra `local`, without which the operator does.
+_LOCAL = {"cel_expr_python", "cronsim", "cryptography", "jsonschema_rs", "re2"}
+
+
 class _Table(click.Group):
     """The commands, by name; each lives in a module of its name."""
 
@@ -39,7 +43,15 @@ class _Table(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         if cmd_name not in _COMMANDS:
             return None
-        module = import_module(f"stateward.cli.commands.{cmd_name}")
+        try:
+            module = import_module(f"stateward.cli.commands.{cmd_name}")
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] not in _LOCAL:
+                raise
+            raise UsageError(
+                f"`stateward {cmd_name}` needs the package {error.name}, which is not installed",
+                hint="pip install 'stateward[local]'",
+            ) from None
         found: click.Command = getattr(module, cmd_name)
         return found
 

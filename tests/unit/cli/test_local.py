@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,20 @@ def test_bad_input_is_one_sentence(
     told = capsys.readouterr().err
     assert complaint in told
     assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize("missing", ["cryptography", "cronsim", "jsonschema_rs"])
+def test_without_the_extra_it_says_what_to_install(missing: str) -> None:
+    script = (
+        f"import sys; sys.modules[{missing!r}] = None;"
+        "from stateward.cli.main import main; sys.exit(main(['local', 'up']))"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+
+    assert ended.returncode == 2
+    assert missing.replace("_", "-") in ended.stderr.replace("_", "-")
+    assert "install" in ended.stderr
+    assert "stateward[local]" in ended.stderr
+    assert "Traceback" not in ended.stderr
