@@ -310,11 +310,10 @@ async def test_a_new_agent_ends_what_a_dead_one_left(tmp_path: Path) -> None:
         CRASHING,
         str(tmp_path),
         stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": tests},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join((tests, *sys.path))},
     )
     assert dying.stdout is not None
-    while (await dying.stdout.readline()) != b"up\n":
-        pass
+    assert await dying.stdout.readline() == b"up\n"
     dying.kill()
     await dying.wait()
     dying._transport.close()

@@ -102,8 +102,8 @@ def the_one(data: Path | None) -> Path:
     return found[0]
 
 
-def reset(root: Path) -> list[str]:
-    """Remove what a cluster kept in a folder, and nothing else; return what was removed."""
+def check_resettable(root: Path) -> None:
+    """Raise UsageError when a folder is in use, or is no cluster's."""
     if (owner := owner_of(root)) is not None:
         raise FolderBusy(f"{root} is in use by another cluster (process {owner})")
     if not Layout(root).lock.is_file():
@@ -111,6 +111,11 @@ def reset(root: Path) -> list[str]:
             f"{root} must be the folder of a local cluster, and has no {Layout(root).lock.name}",
             hint="nothing was removed; name the folder that `local up --data` was given",
         )
+
+
+def reset(root: Path) -> list[str]:
+    """Remove what a cluster kept in a folder, and nothing else; return what was removed."""
+    check_resettable(root)
     mine = [it for it in sorted(root.iterdir()) if it.name in _OURS or _is_damaged(it)]
     for it in mine:
         if it.is_dir() and not it.is_symlink():

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from stateward.kube.codec import Json
+from stateward.local.schema.custom import functions
 from stateward.local.schema.custom.definition_checks import definition_problems
 from stateward.local.schema.custom.language import Program, RuleError, escaped
 from stateward.local.schema.custom.objects import CustomSchema
@@ -468,3 +469,9 @@ def test_an_empty_list_of_values_allows_all() -> None:
     schema = {"type": "object", "properties": {"a": TEXT | {"enum": []}}}
     assert found(schema) == []
     assert list(CustomSchema(schema).problems({"a": "x"}, None)) == []
+
+
+def test_a_rule_cannot_look_for_ever() -> None:
+    assert functions._find_all("ab" * 500_000, "a*", 2) == ["a", ""]
+    with pytest.raises(functions.FunctionError, match="more than 10000 matches"):
+        functions._find_all("ab" * 500_000, "a*")

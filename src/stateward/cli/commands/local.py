@@ -104,11 +104,11 @@ def logs(
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def reset(data: Path, *, yes: bool) -> int:
     """Remove the objects, volumes and logs that a cluster kept, and nothing else in the folder."""
-    if not yes:
-        question = f"Remove all objects and volumes of the cluster in {data}?"
-        if not click.confirm(question):
-            click.echo("local: nothing was removed")
-            return 1
+    homes.check_resettable(data)
+    question = f"Remove all objects and volumes of the cluster in {data}?"
+    if not yes and not _agrees(question):
+        click.echo("local: nothing was removed")
+        return 1
     removed = homes.reset(data)
     click.echo(f"local: removed {', '.join(removed)} from {data}")
     return 0
@@ -118,6 +118,15 @@ def reset(data: Path, *, yes: bool) -> int:
 def differences() -> None:
     """List, honestly, how this differs from a real Kubernetes."""
     click.echo(differences_text())
+
+
+def _agrees(question: str) -> bool:
+    """Ask; whoever cannot answer has not agreed."""
+    try:
+        return click.confirm(question)
+    except click.Abort:
+        click.echo()
+        return False
 
 
 def _exported() -> Path | None:

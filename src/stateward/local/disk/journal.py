@@ -38,6 +38,9 @@ SMALL = 8 * 1024 * 1024
 #: It is written anew when it is so many times as long as what is worth keeping.
 GROWTH = 4
 
+#: Always at the end, so that the length of the file tells when somebody else was at it.
+_HOW = os.O_APPEND | os.O_CLOEXEC
+
 _log = structlog.get_logger("journal")
 
 
@@ -73,6 +76,7 @@ class Journal:
         traceback: TracebackType | None,
     ) -> None:
         if self._file >= 0:
+            self.check_place()
             with _ignoring_trouble():
                 os.fsync(self._file)
             os.close(self._file)
@@ -91,23 +95,30 @@ class Journal:
             self.shorten()
 
     def check_place(self) -> None:
-        """See that the file is still where it belongs; one that somebody took away is made anew."""
-        if self._broken or self._is_in_place():
+        """See that the file is where it belongs and whole; else make it anew from what we know.
+
+        As long as that fails, writes are refused; it is tried again every time.
+        """
+        if not self._broken and self._is_in_place():
             return
+        has_said = bool(self._broken)
         try:
             self._path.parent.mkdir(mode=0o700, exist_ok=True)
             self._write_anew()
         except OSError as error:
             self._broken = f"{self._path} was taken away and cannot be made anew: {_why(error)}"
-            self._say(self._broken)
+            if not has_said:
+                self._say(self._broken)
         else:
-            self._say(f"{self._path} was taken away while the cluster runs; it was made anew")
+            self._broken = ""
+            self._say(f"{self._path} was not as we left it; it was made anew, and nothing is lost")
 
     def _is_in_place(self) -> bool:
         try:
-            return os.path.samestat(self._path.stat(), os.fstat(self._file))
+            found, ours = self._path.stat(), os.fstat(self._file)
         except OSError:
             return False
+        return os.path.samestat(found, ours) and ours.st_size == self._length
 
     def shorten(self) -> None:
         """Write the file anew when most of it is about what has changed since."""
@@ -139,14 +150,13 @@ class Journal:
         """Cut off half a record, or refuse everything from now on."""
         try:
             os.ftruncate(self._file, self._length)
-            os.lseek(self._file, self._length, os.SEEK_SET)
         except OSError:
             self._broken = f"{self._path} cannot be written any more: {why}"
             self._say(self._broken)
 
     def _write_anew(self) -> None:
         target = self._path.with_suffix(".new")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _HOW
         fresh = os.open(target, flags, 0o600)
         try:
             length = _write(fresh, records.HEADER)
@@ -167,8 +177,7 @@ class Journal:
     # ------------------------------------------------------------------ reading
     def _open(self) -> None:
         if self._file < 0 and self._length:
-            self._file = os.open(self._path, os.O_WRONLY | os.O_CLOEXEC)
-            os.lseek(self._file, self._length, os.SEEK_SET)
+            self._file = os.open(self._path, os.O_WRONLY | _HOW)
         elif self._file < 0:
             self._write_anew()
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fakes.names import named
 from stateward.kube.errors import Gone, Unavailable
 from stateward.kube.meta import ObjectKey
 from stateward.local.disk import journal as module
@@ -187,20 +188,60 @@ def test_what_is_worth_keeping_decides_when_a_journal_is_long_not_what_it_began_
     assert (tmp_path / NAME).stat().st_size < 20_000
 
 
-@pytest.mark.parametrize("taken", ["file", "folder"])
-def test_a_journal_that_is_taken_away_is_made_anew_and_said(tmp_path: Path, taken: str) -> None:
-    folder, said = tmp_path / "data", []
+def _unlinked(folder: Path) -> None:
+    (folder / NAME).unlink()
+
+
+def _gone(folder: Path) -> None:
+    (folder / NAME).unlink()
+    folder.rmdir()
+
+
+def _emptied(folder: Path) -> None:
+    os.truncate(folder / NAME, 0)
+
+
+def _scribbled(folder: Path) -> None:
+    with (folder / NAME).open("ab") as file:
+        file.write(b"dear diary\n")
+
+
+@pytest.mark.parametrize("harm", [_unlinked, _gone, _emptied, _scribbled], ids=named)
+def test_a_journal_that_somebody_harms_is_made_anew_and_said(tmp_path: Path, harm: Any) -> None:
+    folder, said = tmp_path / "data", list[str]()
     folder.mkdir()
     with opened(folder, said) as journal:
         journal.store.put("configmaps", thing("a"))
-        (folder / NAME).unlink()
-        if taken == "folder":
-            folder.rmdir()
+        harm(folder)
         journal.store.put("configmaps", thing("b"))
+        journal.check_place()
         journal.check_place()
         journal.store.put("configmaps", thing("c"))
 
     assert len(said) == 1
-    assert "was taken away while the cluster runs; it was made anew" in said[0]
-    with opened(folder) as journal:
+    assert "was not as we left it; it was made anew, and nothing is lost" in said[0]
+    with opened(folder, said) as journal:
         assert [key.rpartition("/")[2] for key in contents(journal.store)] == ["a", "b", "c"]
+    assert len(said) == 1
+
+
+def test_while_it_cannot_be_made_anew_writes_are_refused_and_then_no_more(tmp_path: Path) -> None:
+    said: list[str] = []
+    with opened(tmp_path, said) as journal:
+        journal.store.put("configmaps", thing("a"))
+        (tmp_path / NAME).unlink()
+        (tmp_path / NAME).mkdir()
+        for _ in range(3):
+            journal.check_place()
+            with pytest.raises(Unavailable, match="cannot be made anew"):
+                journal.store.put("configmaps", thing("b"))
+        (tmp_path / NAME).rmdir()
+        journal.check_place()
+        journal.store.put("configmaps", thing("c"))
+
+    assert [it.partition(": ")[0].rpartition("/")[2] for it in said] == [
+        "journal was taken away and cannot be made anew",
+        "journal was not as we left it; it was made anew, and nothing is lost",
+    ]
+    with opened(tmp_path) as journal:
+        assert [key.rpartition("/")[2] for key in contents(journal.store)] == ["a", "c"]

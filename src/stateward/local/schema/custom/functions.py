@@ -6,6 +6,7 @@ import ipaddress
 from collections.abc import Callable
 from functools import lru_cache, wraps
 from importlib import import_module
+from itertools import islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
@@ -66,6 +67,9 @@ def _plainly(function: Function) -> Callable[..., Any]:
     return does
 
 
+#: A rule that looks at more of them would hold up everybody else.
+_MOST_MATCHES: Final = 10_000
+
 _KINDS: Final = ("DYN", "LIST", "MAP", "STRING", "INT", "DOUBLE", "BOOL")
 
 
@@ -93,8 +97,11 @@ def _find(text: str, pattern: str) -> str:
 
 
 def _find_all(text: str, pattern: str, limit: int = -1) -> list[str]:
-    every = [found.group(0) for found in _compiled(pattern).finditer(text)]
-    return every if limit < 0 else every[:limit]
+    most = _MOST_MATCHES if limit < 0 else min(limit, _MOST_MATCHES)
+    every = list(islice(_compiled(pattern).finditer(text), most + 1))
+    if len(every) > _MOST_MATCHES:
+        raise FunctionError(f"findAll found more than {_MOST_MATCHES} matches")
+    return [found.group(0) for found in every[:most]]
 
 
 @lru_cache(maxsize=256)
