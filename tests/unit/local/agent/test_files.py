@@ -381,3 +381,24 @@ def test_the_tail_of_a_large_file(tmp_path: Path, lines: int) -> None:
         place, found = logs._tail_start(opened, lines, file.stat().st_size)
         opened.seek(place)
         assert (len(opened.read().splitlines()), found) == (lines, lines)
+
+
+@pytest.mark.parametrize("plant", ["folder", "file", "link"])
+def test_whatever_is_in_the_place_of_a_pods_folder_goes_with_it(tmp_path: Path, plant: str) -> None:
+    folders, outside = Folders(tmp_path / "root"), tmp_path / "outside"
+    (outside / "kept").mkdir(parents=True)
+    place = folders.pod("uid")
+    place.parent.mkdir(parents=True)
+    match plant:
+        case "folder":
+            (place / "work").mkdir(parents=True)
+        case "file":
+            place.write_text("hi")
+        case _:
+            place.symlink_to(outside)
+
+    Volumes(folders, Shelf()).remove("uid")
+
+    assert not place.exists()
+    assert not place.is_symlink()
+    assert (outside / "kept").exists()

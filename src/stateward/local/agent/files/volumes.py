@@ -91,7 +91,7 @@ class Volumes:
 
     def remove(self, uid: str) -> None:
         """Remove what was a pod's alone."""
-        shutil.rmtree(self._folders.pod(uid), ignore_errors=True)
+        _remove(self._folders.pod(uid))
 
     def left_behind(self, living: Collection[str]) -> list[str]:
         """Return the pods of which something is here, and which are no more."""
@@ -101,7 +101,7 @@ class Volumes:
 
     def remove_persistent(self, name: str) -> None:
         """Remove a volume whose object is gone."""
-        shutil.rmtree(self._folders.persistent(name), ignore_errors=True)
+        _remove(self._folders.persistent(name))
 
     def _try_to_write(self, volume: Json, pod: PodView) -> None:
         try:
@@ -198,6 +198,14 @@ def wipe(folder: Path) -> None:
             shutil.rmtree(entry, ignore_errors=True)
         else:
             entry.unlink(missing_ok=True)
+
+
+def _remove(place: Path) -> None:
+    """Remove a folder, or whatever a program put in its place; links are not followed."""
+    if place.is_symlink() or place.is_file():
+        place.unlink(missing_ok=True)
+    else:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def _inside(folder: Path, inner: str) -> Path:
