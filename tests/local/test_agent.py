@@ -61,7 +61,7 @@ async def test_three_web_pods_in_a_row_are_up_in_time(tmp_path: Path) -> None:
 
     assert pages == ["web-0", "web-1", "web-2"]
     assert len(set(addresses)) == 3
-    assert took < 3
+    assert took < 10, "in a second on an idle machine; a busy one is allowed more"
     assert nothing_left(stage)
 
 

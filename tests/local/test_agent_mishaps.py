@@ -62,7 +62,7 @@ async def test_programs_that_talk_all_the_time_leave_time_for_others(tmp_path: P
         while loop.time() < began + 1:
             await asyncio.sleep(0)
             turns += 1
-        assert turns > 500
+        assert turns > 200
         async with asyncio.timeout(5):
             assert await stage.log("a", tail_lines=3) == "y\ny\ny\n"
 
