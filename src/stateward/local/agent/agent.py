@@ -41,7 +41,7 @@ from stateward.local.agent.nodes import Node, NodeKeeper, NodeSpec
 from stateward.local.agent.orphans import Records
 from stateward.local.agent.processes import LocalRunner, Runner
 from stateward.local.agent.references import References
-from stateward.local.controllers.documents import loosely
+from stateward.local.documents import loosely
 from stateward.runtime.informer import Informer
 from stateward.runtime.telling.metrics import Metrics
 from stateward.runtime.telling.recorder import EventType, ObjectReference, Recorder

@@ -12,7 +12,7 @@ from stateward.local.agent.addresses import Addresses
 from stateward.local.agent.life.pods import PodLife
 from stateward.local.agent.life.tools import Tools, finished, first, given_up
 from stateward.local.agent.nodes import Node
-from stateward.local.controllers.documents import Document
+from stateward.local.documents import Document
 from stateward.runtime.cache import Delta
 from stateward.runtime.telling.recorder import EventType
 

@@ -15,7 +15,7 @@ from stateward.kube.client import Reader
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, SECRETS, VOLUME_CLAIMS, Resource
 from stateward.local.catalog import VOLUMES
-from stateward.local.controllers.documents import Document, loosely
+from stateward.local.documents import Document, loosely
 from stateward.runtime.cache import Delta
 from stateward.runtime.informer import Informer, InformerMeter
 

@@ -36,7 +36,7 @@ from stateward.local.catalog import (
     STORAGE_CLASSES,
     VOLUMES,
 )
-from stateward.local.controllers.documents import Document, loosely
+from stateward.local.documents import Document, loosely
 from stateward.runtime.cache import Cache, Index, by_owner
 from stateward.runtime.controller import Controller, Habits, Reconciler, Source
 from stateward.runtime.informer import Informer

@@ -14,7 +14,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import NAMESPACES, NODES, PODS, VOLUME_CLAIMS
 from stateward.local.catalog import STORAGE_CLASSES, VOLUMES
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document
+from stateward.local.documents import Document
 from stateward.local.scheduler.picture import Picture, Station
 from stateward.local.scheduler.views import NodeView, PodView, node_view, pod_view
 from stateward.local.scheduler.volumes import Wish

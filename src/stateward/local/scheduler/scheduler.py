@@ -15,13 +15,13 @@ from stateward.kube.codec import Json
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import NAMESPACES, NODES, PODS, VOLUME_CLAIMS
 from stateward.local.catalog import STORAGE_CLASSES, VOLUMES
+from stateward.local.conditions import with_condition
 from stateward.local.controllers.cluster.claims import SELECTED_NODE, claim_of, volume_of
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import (
+from stateward.local.documents import (
     Document,
     StorageClass,
     loosely,
-    with_condition,
 )
 from stateward.local.scheduler.board import Board
 from stateward.local.scheduler.decision import Place, Prepare, Refuse, decide

@@ -12,7 +12,7 @@ from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.kube.selector import LabelSelector, Operator, Requirement
 from stateward.local.controllers.cluster.claims import claims_of
-from stateward.local.controllers.documents import Document
+from stateward.local.documents import Document
 
 #: Amounts by resource, in billionths: ``cpu``, ``memory`` and whatever a node says it has.
 Amounts = Mapping[str, int]

@@ -17,8 +17,8 @@ from stateward.local.controllers.cluster.claims import (
     candidates,
     class_for,
 )
-from stateward.local.controllers.documents import StorageClass
 from stateward.local.controllers.matching import matches_terms
+from stateward.local.documents import StorageClass
 from stateward.local.scheduler.views import NodeView
 
 CONFLICT = "node(s) had volume node affinity conflict"

@@ -20,7 +20,7 @@ from stateward.local.agent.life.backoff import Backoff
 from stateward.local.agent.nodes import NodeSpec
 from stateward.local.api import Api
 from stateward.local.client import MemoryClient
-from stateward.local.controllers.documents import Document, loosely
+from stateward.local.documents import Document, loosely
 
 NODES = (NodeSpec("node-1", "a"), NodeSpec("node-2", "b"))
 

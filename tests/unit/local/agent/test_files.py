@@ -17,7 +17,7 @@ from stateward.local.agent.files import lastwords, logs, projections
 from stateward.local.agent.files.logs import LogFile
 from stateward.local.agent.files.volumes import Folders, NotMounted, Volumes, mounts_of, wipe
 from stateward.local.agent.references import Contents
-from stateward.local.controllers.documents import Document
+from stateward.local.documents import Document
 from unit.local.agent.acting import inline
 
 

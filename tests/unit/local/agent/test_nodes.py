@@ -17,7 +17,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import LEASES, NODES, PODS
 from stateward.kube.schemas import vendored
 from stateward.local.agent.nodes import LEASE_NAMESPACE
-from stateward.local.controllers.documents import loosely
+from stateward.local.documents import loosely
 from unit.local.agent.stage import is_ready, key
 from unit.local.agent.theatre import Theatre, one
 

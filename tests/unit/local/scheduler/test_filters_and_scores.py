@@ -12,8 +12,8 @@ import pytest
 
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
-from stateward.local.controllers.documents import Document
 from stateward.local.controllers.matching import covers, matches_term
+from stateward.local.documents import Document
 from stateward.local.scheduler.decision import Place, Prepare, Refuse, decide
 from stateward.local.scheduler.filters import refusals
 from stateward.local.scheduler.picture import Picture, Station

@@ -15,7 +15,7 @@ from stateward.local.agent.environment import ConfigMissing, PodView, expanded
 from stateward.local.agent.files import lastwords, projections
 from stateward.local.agent.files.mounts import Mounts
 from stateward.local.agent.references import Lookup
-from stateward.local.controllers.documents import Document
+from stateward.local.documents import Document
 
 #: What a program may leave as its last words, and where.
 TERMINATION_LOG = "/dev/termination-log"

@@ -20,7 +20,7 @@ from stateward.local.agent.life.recipe import Recipe
 from stateward.local.agent.life.reporting import Reporter
 from stateward.local.agent.life.tools import Bell, Grace, Tools, first, given_up
 from stateward.local.agent.nodes import Node
-from stateward.local.controllers.documents import Document
+from stateward.local.documents import Document
 from stateward.runtime.backoff import Backoff
 from stateward.runtime.telling.recorder import EventType
 

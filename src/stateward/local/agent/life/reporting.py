@@ -14,7 +14,7 @@ from stateward.kube.errors import Conflict, NotFound
 from stateward.kube.meta import is_newer
 from stateward.kube.resources import PODS
 from stateward.local.agent.life.status import changes
-from stateward.local.controllers.documents import Document, loosely
+from stateward.local.documents import Document, loosely
 
 _PODS = loosely(PODS)
 

@@ -14,8 +14,9 @@ from stateward.kube.meta import Object, ObjectKey, OwnerReference
 from stateward.kube.resources import DEPLOYMENTS, DISRUPTION_BUDGETS, PODS, STATEFUL_SETS
 from stateward.kube.selector import LabelSelector
 from stateward.local.catalog import REPLICA_SETS
+from stateward.local.conditions import with_condition
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document, loosely, with_condition
+from stateward.local.documents import Document, loosely
 from stateward.runtime.triggers import itself
 
 #: Seconds in which an evicted pod must begin to go, or it counts as staying again.

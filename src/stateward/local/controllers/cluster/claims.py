@@ -10,7 +10,7 @@ from stateward.core.quantity import ZERO, Quantity
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.kube.selector import LabelSelector
-from stateward.local.controllers.documents import Document, StorageClass
+from stateward.local.documents import Document, StorageClass
 
 #: The one who makes volumes here: folders on this machine.
 LOCAL: Final = "stateward.dev/local"

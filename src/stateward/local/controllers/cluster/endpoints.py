@@ -14,7 +14,7 @@ from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import NODES, PODS, SERVICES
 from stateward.local.catalog import ENDPOINT_SLICES
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document, EndpointSlice, loosely
+from stateward.local.documents import Document, EndpointSlice, loosely
 from stateward.runtime.triggers import itself, owner
 
 SERVICE_NAME: Final = "kubernetes.io/service-name"

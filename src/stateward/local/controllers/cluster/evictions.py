@@ -13,9 +13,10 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict, NotFound
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import NODES, PODS
+from stateward.local.conditions import with_condition
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document, loosely, with_condition
 from stateward.local.controllers.matching import covers
+from stateward.local.documents import Document, loosely
 from stateward.runtime.telling.recorder import EventType, ObjectReference
 from stateward.runtime.triggers import itself
 

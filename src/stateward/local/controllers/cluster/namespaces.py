@@ -15,8 +15,9 @@ from stateward.kube.errors import AlreadyExists, MethodNotAllowed, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, NAMESPACES, Resource
 from stateward.local.catalog import SERVICE_ACCOUNTS
+from stateward.local.conditions import with_condition
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document, loosely, with_condition
+from stateward.local.documents import Document, loosely
 from stateward.runtime.triggers import itself
 
 #: Says what is served now.

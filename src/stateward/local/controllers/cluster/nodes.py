@@ -15,8 +15,9 @@ from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import LEASES, NODES, PODS
+from stateward.local.conditions import with_condition
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document, loosely, with_condition
+from stateward.local.documents import Document, loosely
 from stateward.runtime.triggers import itself
 
 #: Where nodes renew their leases.

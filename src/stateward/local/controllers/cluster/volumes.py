@@ -32,7 +32,7 @@ from stateward.local.controllers.cluster.claims import (
     volume_of,
 )
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document, StorageClass, loosely
+from stateward.local.documents import Document, StorageClass, loosely
 from stateward.runtime.telling.recorder import EventType, ObjectReference
 from stateward.runtime.triggers import itself
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stateward.kube.codec import Json, plain
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.selector import LabelSelector
-from stateward.local.controllers.documents import Document
+from stateward.local.documents import Document
 
 
 @dataclass(frozen=True, slots=True)

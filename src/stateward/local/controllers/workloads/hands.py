@@ -10,13 +10,13 @@ from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.resources import Resource
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document, loosely
 from stateward.local.controllers.workloads.custody import (
     Custody,
     owners_of,
     without_owner,
 )
 from stateward.local.controllers.workloads.pods import owner_reference
+from stateward.local.documents import Document, loosely
 from stateward.runtime.telling.recorder import EventType, ObjectReference
 
 

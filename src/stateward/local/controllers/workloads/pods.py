@@ -15,7 +15,7 @@ from stateward.kube.meta import ObjectMeta
 from stateward.kube.objects.pods import ContainerStatus, PodStatus
 from stateward.kube.resources import Resource
 from stateward.kube.selector import LabelSelector
-from stateward.local.controllers.documents import Document
+from stateward.local.documents import Document
 
 FINISHED = frozenset({"Succeeded", "Failed"})
 

@@ -11,10 +11,10 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import ApiError, Conflict
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
+from stateward.local import conditions
 from stateward.local.catalog import REPLICA_SETS
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document
-from stateward.local.controllers.workloads import conditions, custody
+from stateward.local.controllers.workloads import custody
 from stateward.local.controllers.workloads.hands import Hands
 from stateward.local.controllers.workloads.pods import (
     Seen,
@@ -29,6 +29,7 @@ from stateward.local.controllers.workloads.pods import (
     template_of,
 )
 from stateward.local.controllers.workloads.waking import owner_or_adopter
+from stateward.local.documents import Document
 from stateward.runtime import triggers
 
 _COST_ANNOTATION = "controller.kubernetes.io/pod-deletion-cost"

@@ -9,8 +9,8 @@ from typing import Any
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import Resource
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document
 from stateward.local.controllers.workloads.pods import selector_of
+from stateward.local.documents import Document
 from stateward.runtime import triggers
 from stateward.runtime.triggers import Trigger
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import partial
 from typing import Any, Final
 
-from stateward.core.moments import to_rfc3339
 from stateward.kube.codec import Json
 from stateward.kube.meta import Object
 from stateward.kube.resources import Resource
 from stateward.kube.structure import Structure, structure_of_schema
 from stateward.local.catalog import Names
+from stateward.local.conditions import condition, is_true, with_condition
 from stateward.local.kinds import SELECTABLE, Column, Kind, ScalePaths
 
 CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"
@@ -30,10 +29,7 @@ def kinds_of(definition: Json) -> tuple[Kind, ...]:
 
 def is_established(definition: Json) -> bool:
     """Tell whether a definition is served."""
-    return any(
-        condition.get("type") == "Established" and condition.get("status") == "True"
-        for condition in _conditions(definition)
-    )
+    return is_true({"conditions": _conditions(definition)}, "Established")
 
 
 def settled_status(definition: Json, others: Iterable[Json], now: float) -> Json:
@@ -43,22 +39,26 @@ def settled_status(definition: Json, others: Iterable[Json], now: float) -> Json
     stored = next(version["name"] for version in spec["versions"] if version.get("storage"))
     kept = it if isinstance(it := was.get("storedVersions"), list) else []
     accepted = was.get("acceptedNames") or {"plural": "", "kind": ""}
-    set_condition = partial(_with_condition, since=to_rfc3339(now))
-    conditions = _conditions(definition)
     if conflict is None:
         accepted = spec["names"]
-        conditions = set_condition(
-            conditions, "NamesAccepted", "True", "NoConflicts", "no conflicts found"
-        )
-        told = "the initial names have been accepted"
-        conditions = set_condition(conditions, "Established", "True", "InitialNamesAccepted", told)
+        said = [
+            condition("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
+            condition(
+                "Established",
+                "True",
+                "InitialNamesAccepted",
+                "the initial names have been accepted",
+            ),
+        ]
     else:
         reason, name = conflict
-        told = f'"{name}" is already in use'
-        conditions = set_condition(conditions, "NamesAccepted", "False", reason, told)
+        said = [condition("NamesAccepted", "False", reason, f'"{name}" is already in use')]
         if not is_established(definition):
             told = "not all names are accepted"
-            conditions = set_condition(conditions, "Established", "False", "NotAccepted", told)
+            said.append(condition("Established", "False", "NotAccepted", told))
+    conditions = _conditions(definition)
+    for one in said:
+        conditions = with_condition(conditions, one, now)
     return {
         **was,
         "conditions": conditions,
@@ -69,14 +69,9 @@ def settled_status(definition: Json, others: Iterable[Json], now: float) -> Json
 
 def leaving_status(definition: Json, now: float) -> Json:
     """Return what the status of a definition must be once its end has begun."""
-    conditions = _with_condition(
-        _conditions(definition),
-        "Terminating",
-        "True",
-        "InstanceDeletionInProgress",
-        "CustomResource deletion is in progress",
-        since=to_rfc3339(now),
-    )
+    told = "CustomResource deletion is in progress"
+    said = condition("Terminating", "True", "InstanceDeletionInProgress", told)
+    conditions = with_condition(_conditions(definition), said, now)
     return {**_status(definition), "conditions": conditions}
 
 
@@ -90,16 +85,6 @@ def _conditions(definition: Json) -> list[Json]:
     found = _status(definition).get("conditions")
     listed = found if isinstance(found, list) else []
     return [it for it in listed if isinstance(it, dict) and it.get("type") and it.get("status")]
-
-
-def _with_condition(
-    conditions: list[Json], kind: str, status: str, reason: str, message: str, *, since: str
-) -> list[Json]:
-    new = {"type": kind, "status": status, "reason": reason, "message": message}
-    before = next((one for one in conditions if one.get("type") == kind), {})
-    is_same = before.get("status") == status
-    new["lastTransitionTime"] = before.get("lastTransitionTime", since) if is_same else since
-    return [*(one for one in conditions if one.get("type") != kind), new]
 
 
 def _conflicts(spec: Json, others: Iterable[Json]) -> Iterator[tuple[str, str]]:

@@ -14,7 +14,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import DEPLOYMENTS, DISRUPTION_BUDGETS, PODS, SERVICES, STATEFUL_SETS
 from stateward.local.catalog import ENDPOINT_SLICES, REPLICA_SETS
 from stateward.local.controllers.cluster.budgets import count, share
-from stateward.local.controllers.documents import Document
+from stateward.local.documents import Document
 from unit.local.controllers.cluster.cluster import Cluster, controlled, settled
 
 pytestmark = pytest.mark.virtual

@@ -23,8 +23,8 @@ from stateward.local.catalog import SERVED
 from stateward.local.client import MemoryClient
 from stateward.local.collector import Collector
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document, loosely
 from stateward.local.controllers.workloads.all import employ
+from stateward.local.documents import Document, loosely
 from stateward.runtime.telling.metrics import Metrics
 from stateward.sim.loop import SimClock, SimLoop
 

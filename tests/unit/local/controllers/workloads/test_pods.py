@@ -11,8 +11,8 @@ from stateward.kube.codec import Json, encode
 from stateward.kube.meta import ObjectMeta, OwnerReference
 from stateward.kube.resources import JOBS
 from stateward.kube.selector import LabelSelector
-from stateward.local.controllers.documents import Document
-from stateward.local.controllers.workloads import conditions, custody
+from stateward.local import conditions
+from stateward.local.controllers.workloads import custody
 from stateward.local.controllers.workloads.pods import (
     Seen,
     from_template,
@@ -21,6 +21,7 @@ from stateward.local.controllers.workloads.pods import (
     selector_of,
 )
 from stateward.local.controllers.workloads.replica_sets import dispensable_first, plan, status
+from stateward.local.documents import Document
 
 NOW = 1_800_000_000.0
 

@@ -12,12 +12,12 @@ import pytest
 from stateward.core.moments import to_rfc3339
 from stateward.kube.codec import encode
 from stateward.kube.meta import ObjectMeta, OwnerReference
-from stateward.local.controllers.documents import Document
 from stateward.local.controllers.workloads.pods import Seen
 from stateward.local.controllers.workloads.stateful import identity, revisions
 from stateward.local.controllers.workloads.stateful.identity import Retention
 from stateward.local.controllers.workloads.stateful.plan import Make, Rules, View, plan
 from stateward.local.controllers.workloads.stateful.status import status
+from stateward.local.documents import Document
 
 NOW = 1_800_000_000.0
 PHASES = {"r": "Running", "n": "Running", "s": "Pending", "x": "Failed", "d": "Running"}

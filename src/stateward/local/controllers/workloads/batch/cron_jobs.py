@@ -8,7 +8,6 @@ from stateward.kube.errors import AlreadyExists, ApiError
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CRON_JOBS, JOBS
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document
 from stateward.local.controllers.workloads.batch.cron_plan import (
     Plan,
     Run,
@@ -20,6 +19,7 @@ from stateward.local.controllers.workloads.batch.cron_plan import (
 from stateward.local.controllers.workloads.batch.schedule import Schedule
 from stateward.local.controllers.workloads.custody import controls
 from stateward.local.controllers.workloads.hands import Hands
+from stateward.local.documents import Document
 from stateward.runtime import triggers
 
 #: Seconds: a moment is looked at a little after it came, for clocks are not that exact.

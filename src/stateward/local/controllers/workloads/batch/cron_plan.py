@@ -14,11 +14,11 @@ from stateward.core.moments import to_rfc3339
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.resources import CRON_JOBS, JOBS
-from stateward.local.controllers.documents import Document
+from stateward.local.conditions import is_true
 from stateward.local.controllers.workloads.batch import job_status
 from stateward.local.controllers.workloads.batch.schedule import Schedule
-from stateward.local.controllers.workloads.conditions import is_true
 from stateward.local.controllers.workloads.pods import moment, number, owner_reference
+from stateward.local.documents import Document
 
 _DUE = "batch.kubernetes.io/cronjob-scheduled-timestamp"
 _KEPT_SUCCEEDED, _KEPT_FAILED = 3, 1

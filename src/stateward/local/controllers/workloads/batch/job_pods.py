@@ -5,7 +5,6 @@ from __future__ import annotations
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.resources import JOBS
-from stateward.local.controllers.documents import Document
 from stateward.local.controllers.workloads.pods import (
     Seen,
     from_template,
@@ -13,6 +12,7 @@ from stateward.local.controllers.workloads.pods import (
     owner_reference,
     template_of,
 )
+from stateward.local.documents import Document
 
 #: Keeps a pod until its end is counted.
 TRACKING = "batch.kubernetes.io/job-tracking"

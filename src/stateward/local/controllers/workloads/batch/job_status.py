@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from stateward.core.moments import to_rfc3339
 from stateward.kube.codec import Json
-from stateward.local.controllers.workloads import conditions
+from stateward.local import conditions
+from stateward.local.conditions import condition, find, is_true, merged
 from stateward.local.controllers.workloads.batch.job_plan import COMPLETE, Verdict, View
-from stateward.local.controllers.workloads.conditions import condition, find, is_true, merged
 
 _SEEN = "lastProbeTime"
 #: What is said about a job that is about to end so, beside how it ended.

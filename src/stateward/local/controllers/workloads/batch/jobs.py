@@ -10,7 +10,6 @@ from stateward.kube.errors import ApiError, Conflict
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import JOBS, PODS
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document
 from stateward.local.controllers.workloads.batch import job_pods, job_status
 from stateward.local.controllers.workloads.batch.job_plan import Plan, Rules, View, plan
 from stateward.local.controllers.workloads.batch.job_pods import NAME_LABEL, TRACKING
@@ -18,6 +17,7 @@ from stateward.local.controllers.workloads.batch.ledger import Ledger
 from stateward.local.controllers.workloads.custody import controls
 from stateward.local.controllers.workloads.hands import Hands
 from stateward.local.controllers.workloads.pods import Seen, moment
+from stateward.local.documents import Document
 from stateward.local.unheeded import unheeded
 from stateward.runtime import triggers
 

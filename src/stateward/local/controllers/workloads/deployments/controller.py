@@ -10,7 +10,6 @@ from stateward.kube.meta import ObjectKey, ObjectMeta
 from stateward.kube.resources import DEPLOYMENTS, PODS
 from stateward.local.catalog import REPLICA_SETS
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document
 from stateward.local.controllers.workloads import custody
 from stateward.local.controllers.workloads.deployments import crews
 from stateward.local.controllers.workloads.deployments.crews import Crew
@@ -27,6 +26,7 @@ from stateward.local.controllers.workloads.deployments.status import Told, deadl
 from stateward.local.controllers.workloads.hands import Hands
 from stateward.local.controllers.workloads.pods import Seen, number, selector_of, template_of
 from stateward.local.controllers.workloads.waking import owner_of_owner, owner_or_adopter
+from stateward.local.documents import Document
 from stateward.runtime import triggers
 
 

@@ -10,15 +10,15 @@ from stateward.core.naming import short_hash
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.resources import DEPLOYMENTS
+from stateward.local import conditions
 from stateward.local.catalog import REPLICA_SETS
-from stateward.local.controllers.documents import Document
-from stateward.local.controllers.workloads import conditions
 from stateward.local.controllers.workloads.pods import (
     labels_of,
     number,
     owner_reference,
     template_of,
 )
+from stateward.local.documents import Document
 
 HASH_LABEL = "pod-template-hash"
 REVISION = "deployment.kubernetes.io/revision"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stateward.kube.codec import Json
-from stateward.local.controllers.workloads import conditions
-from stateward.local.controllers.workloads.conditions import condition, find, merged
+from stateward.local import conditions
+from stateward.local.conditions import condition, find, merged
 from stateward.local.controllers.workloads.deployments.rollout import View, is_complete
 from stateward.local.controllers.workloads.pods import moment, number
 

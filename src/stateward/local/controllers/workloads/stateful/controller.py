@@ -12,7 +12,6 @@ from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import PODS, STATEFUL_SETS, VOLUME_CLAIMS
 from stateward.local.catalog import CONTROLLER_REVISIONS
 from stateward.local.controllers.desk import Desk
-from stateward.local.controllers.documents import Document
 from stateward.local.controllers.workloads import custody
 from stateward.local.controllers.workloads.hands import Hands
 from stateward.local.controllers.workloads.pods import Seen, number, selector_of, template_of
@@ -30,6 +29,7 @@ from stateward.local.controllers.workloads.stateful.plan import (
 )
 from stateward.local.controllers.workloads.stateful.status import status
 from stateward.local.controllers.workloads.waking import owner_or_adopter
+from stateward.local.documents import Document
 from stateward.runtime import triggers
 from stateward.runtime.triggers import Trigger
 

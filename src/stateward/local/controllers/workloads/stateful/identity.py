@@ -9,9 +9,9 @@ from stateward.core.naming import LABEL_LIMIT
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.resources import PODS, STATEFUL_SETS, VOLUME_CLAIMS
-from stateward.local.controllers.documents import Document
 from stateward.local.controllers.workloads.custody import owners_of
 from stateward.local.controllers.workloads.pods import from_template, owner_reference
+from stateward.local.documents import Document
 
 REVISION_LABEL = "controller-revision-hash"
 _NAME_LABEL = "statefulset.kubernetes.io/pod-name"

@@ -9,8 +9,8 @@ from stateward.core.naming import short_hash
 from stateward.kube.codec import Json
 from stateward.kube.resources import STATEFUL_SETS
 from stateward.local.catalog import CONTROLLER_REVISIONS
-from stateward.local.controllers.documents import Document
 from stateward.local.controllers.workloads.pods import labels_of, owner_reference, template_of
+from stateward.local.documents import Document
 
 _HASH_LABEL = "controller.kubernetes.io/hash"
 #: How ``kubectl rollout undo`` is told that the template is to be replaced and not merged.

@@ -12,7 +12,6 @@ from typing import Any
 
 import msgspec
 
-from stateward.core.moments import to_rfc3339
 from stateward.kube.codec import Json
 from stateward.kube.meta import Object
 from stateward.kube.resources import Resource
@@ -74,17 +73,6 @@ _SHAPES: dict[str, type[Document]] = {
 def loosely(resource: Resource[Any]) -> Resource[Document]:
     """Return a resource whose objects are read as documents."""
     return replace(resource, type=_SHAPES.get(resource.name, Document))
-
-
-def with_condition(conditions: list[Json], said: Json, now: float) -> list[Json]:
-    """Return conditions with one set in its place; its time moves only when its status does."""
-    old = next((it for it in conditions if it["type"] == said["type"]), None)
-    same = old is not None and old["status"] == said["status"]
-    since = old.get("lastTransitionTime") if old is not None and same else None
-    new = {**(old or {}), **said, "lastTransitionTime": since or to_rfc3339(now)}
-    if old is None:
-        return [*conditions, new]
-    return [new if it is old else it for it in conditions]
 
 
 def _read(text: msgspec.Raw) -> Json:

@@ -1,6 +1,6 @@
 """Conditions in a status of plain values: set what is said, keep the rest, move times rarely.
 
-Workloads of Kubernetes have conditions with more times than one, so the typed ones do not fit.
+Kubernetes' own kinds have conditions with more times than one, so the typed ones do not fit.
 """
 
 from __future__ import annotations
@@ -24,6 +24,17 @@ def condition(kind: str, holds: str, reason: str, message: str) -> Json:
     return {"type": kind, "status": holds, "reason": reason, "message": message}
 
 
+def with_condition(old: list[Json], said: Json, now: float) -> list[Json]:
+    """Return conditions with one set in its place; its time moves only when its status does."""
+    past = next((it for it in old if it.get("type") == said["type"]), None)
+    same = past is not None and past.get("status") == said["status"]
+    since = past.get("lastTransitionTime") if past is not None and same else None
+    fresh = {**(past or {}), **said, "lastTransitionTime": since or to_rfc3339(now)}
+    if past is None:
+        return [*old, fresh]
+    return [fresh if it is past else it for it in old]
+
+
 def merged(
     old: list[Json], said: Json, now: float, *, seen_field: str = "", again: bool = False
 ) -> list[Json]:
@@ -36,15 +47,8 @@ def merged(
     same_words = past is not None and all(past.get(name) == it for name, it in said.items())
     if same_words and not again:
         return old
-    at = to_rfc3339(now)
-    same = past is not None and past.get("status") == said["status"]
-    since = (past or {}).get("lastTransitionTime") if same else at
-    fresh = {**said, "lastTransitionTime": since or at}
-    if seen_field:
-        fresh[seen_field] = at
-    if past is None:
-        return [*old, fresh]
-    return [fresh if it is past else it for it in old]
+    seen = {seen_field: to_rfc3339(now)} if seen_field else {}
+    return with_condition(old, {**said, **seen}, now)
 
 
 def without(old: list[Json], kind: str) -> list[Json]:
