@@ -1,0 +1,8 @@
+//go:build tools
+
+// Package tools names the programs that are built, so that go.mod and go.sum cover them.
+package tools
+
+import (
+	_ "k8s.io/kubernetes/cmd/kube-apiserver"
+)
