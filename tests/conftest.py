@@ -9,11 +9,24 @@ import pytest
 import structlog
 
 from fakes import kubectl
+from real import planes
 from stateward.sim import loop as sim_loop
 
 #: No single test may take longer than this, whatever it waits for.
 LIMIT = 120.0
 VIRTUAL_LIMIT = 100_000.0
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--real", action="store_true", help="also ask a real Kubernetes")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start the control planes that a run shares, once: workers find them by the environment."""
+    if config.getoption("--real") and not hasattr(config, "workerinput"):
+        shared = planes.all_shared()
+        shared.__enter__()
+        config.add_cleanup(lambda: shared.__exit__(None, None, None))
 
 
 @pytest.fixture(autouse=True, scope="session")

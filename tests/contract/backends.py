@@ -1,7 +1,7 @@
 """Who can be asked whether a truth of the client port holds.
 
 A backend is one function: it is given a truth, makes a :class:`Kube` and runs the truth over it, on
-whatever loop it needs. To add one, write that function and name it in ``BACKENDS``; no truth has to
+whatever loop it needs. To add one, write that function and name it in ``all_backends``; no truth has to
 know. One that speaks HTTP is a server and a call of :func:`over_http`.
 """
 
@@ -12,12 +12,12 @@ import os
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-import pytest
-
 from contract.widgets import DEFINITION, WIDGETS
+from real import planes
 from stateward.core.chance import Chance
 from stateward.core.clock import SystemClock
 from stateward.core.ports import Ports
@@ -45,7 +45,7 @@ from stateward.local.schema.served import served_api
 from stateward.local.server.app import ApiServer
 from stateward.sim import loop as sim_loop
 
-#: Names the kubeconfig of a cluster that may be used for this; kube-apiserver and
+#: Names the kubeconfig of one more cluster that may be used for this; kube-apiserver and
 #: kube-controller-manager are enough. The truths write into namespaces of their own and leave the
 #: definition of one kind behind.
 KUBECONFIG: Final = "STATEWARD_CONTRACT_KUBECONFIG"
@@ -138,13 +138,9 @@ async def _over_own_wire(truth: Truth) -> None:
             collecting.cancel()
 
 
-# ------------------------------------------------------------------ somebody else's kube-apiserver
-def real(truth: Truth) -> None:
+# ------------------------------------------------------------------ real ones, and somebody else's
+def real(access: ClusterAccess, truth: Truth) -> None:
     """Ask a real cluster."""
-    path = os.environ.get(KUBECONFIG)
-    if not path:
-        pytest.skip(f"set {KUBECONFIG} to the kubeconfig of a cluster to ask a real kube-apiserver")
-    access = from_kubeconfig([Path(path)], os.environ)
     asyncio.run(asyncio.wait_for(over_http(access, truth), PATIENCE))
 
 
@@ -220,4 +216,13 @@ async def _long_gone(resource: Resource[Any]) -> str:
     return "1"
 
 
-BACKENDS: Final[dict[str, Backend]] = {"memory": memory, "http": http, "real": real}
+def all_backends() -> dict[str, Backend]:
+    """Return who is asked in this run, by name."""
+    access = planes.shared()
+    if path := os.environ.get(KUBECONFIG):
+        access["given"] = from_kubeconfig([Path(path)], os.environ)
+    return {
+        "memory": memory,
+        "http": http,
+        **{name: partial(real, it) for name, it in access.items()},
+    }

@@ -6,12 +6,13 @@ import inspect
 
 import pytest
 
-from contract.backends import BACKENDS, Kube
+from contract.backends import Kube, all_backends
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "kube" in metafunc.fixturenames:
-        metafunc.parametrize("kube", BACKENDS.values(), ids=BACKENDS)
+        backends = all_backends()
+        metafunc.parametrize("kube", backends.values(), ids=backends)
 
 
 @pytest.hookimpl(tryfirst=True)

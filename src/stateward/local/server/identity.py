@@ -33,6 +33,8 @@ _REST: Final = timedelta(days=7)
 _BEFORE: Final = timedelta(hours=1)
 _NAMES: Final = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 _ADDRESSES: Final = ("127.0.0.1", "::1")
+#: A real API server shows the same certificate to its etcd and to the nodes.
+_USES: Final = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,7 @@ def _issued(moment: datetime) -> _Papers:
         .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
         .add_extension(_usage(signs=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .add_extension(x509.ExtendedKeyUsage(_USES), critical=False)
         .add_extension(
             x509.AuthorityKeyIdentifier.from_issuer_public_key(above.public_key()), critical=False
         )

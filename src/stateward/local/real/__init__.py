@@ -1,0 +1,1 @@
+"""A real Kubernetes on this machine: its programs are found, and started as processes."""

@@ -1,0 +1,71 @@
+"""Whom a story is told to: the embedded Kubernetes, and real ones beside it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import Final, TypeAlias
+
+from contract.kubernetes.wire import Wire, wire_to
+from real import planes
+from stateward.core.ports import Ports
+from stateward.kube.http.access import BearerToken, ClusterAccess
+from stateward.local.client import MemoryClient
+from stateward.local.collector import Collector
+from stateward.local.controllers.cluster import staff
+from stateward.local.controllers.desk import Desk
+from stateward.local.schema.served import served_api
+from stateward.local.server.app import ApiServer
+from stateward.runtime.telling.metrics import Metrics
+
+#: Seconds for one story.
+PATIENCE: Final = 60.0
+EMBEDDED: Final = "embedded"
+
+Story: TypeAlias = Callable[[Wire], Awaitable[None]]
+Column: TypeAlias = Callable[[Story], None]
+
+
+def all_columns() -> dict[str, Column]:
+    """Return whom to tell stories in this run, by name; the embedded one comes first."""
+    real = {name: partial(_tell_real, access) for name, access in planes.shared().items()}
+    return {EMBEDDED: _tell_embedded, **real}
+
+
+def _tell_embedded(story: Story) -> None:
+    asyncio.run(asyncio.wait_for(_embedded(story), PATIENCE))
+
+
+def _tell_real(access: ClusterAccess, story: Story) -> None:
+    asyncio.run(asyncio.wait_for(_told(access, story), PATIENCE))
+
+
+async def _told(access: ClusterAccess, story: Story) -> None:
+    async with wire_to(access) as wire:
+        await story(wire)
+
+
+async def _embedded(story: Story) -> None:
+    async with embedded() as access:
+        await _told(access, story)
+
+
+@asynccontextmanager
+async def embedded() -> AsyncGenerator[ClusterAccess, None]:
+    """Serve an embedded Kubernetes with the controllers that a real one without nodes has."""
+    ports = Ports.of_this_machine()
+    api = served_api(ports)
+    metrics = Metrics(ports.clock)
+    desk = Desk(MemoryClient(api, field_manager="kube-controller-manager"), ports, metrics)
+    staff.employ(desk, lambda: [kind.resource for kind in api.kinds if kind.storage])
+    collector = Collector(api, lambda: [kind.resource for kind in api.kinds if kind.storage])
+    async with ApiServer(api, ports, token="contract").listening() as url:
+        tasks = [asyncio.create_task(it) for it in (desk.run(), collector.run(ports))]
+        try:
+            yield ClusterAccess(url, credentials=BearerToken("contract"))
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
