@@ -26,9 +26,12 @@ SHARED: Final = "STATEWARD_REAL_PLANES"
 
 #: A controller manager must not be newer than its API server, so the oldest one gets the few
 #: controllers whose kinds have not changed since.
-_FEW: Final = "garbagecollector,namespace,disruption,serviceaccount,root-ca-certificate-publisher"
+_FEW: Final = (
+    "garbage-collector-controller,namespace-controller,disruption-controller,"
+    "serviceaccount-controller,root-ca-certificate-publisher-controller"
+)
 #: They would try for ever to write loopback addresses, which a real server refuses in these kinds.
-_ALL: Final = "*,-endpoint-controller,-endpointslice-controller,-endpointslice-mirroring-controller"
+_ALL: Final = "*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller"
 
 _TERMS: Final = {
     KUBERNETES: PlaneTerms(controllers=_ALL),

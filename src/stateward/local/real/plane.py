@@ -226,7 +226,7 @@ def _api_words(papers: Path, etcd: str, port: int) -> list[str]:
         f"--kubelet-client-key={key}",
         "--service-cluster-ip-range=10.96.0.0/16",
         "--service-account-issuer=https://kubernetes.default.svc",
-        f"--service-account-key-file={key}",
+        f"--service-account-key-file={own}",
         f"--service-account-signing-key-file={key}",
         f"--token-auth-file={papers / 'tokens.csv'}",
         "--authorization-mode=RBAC",
