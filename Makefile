@@ -4,10 +4,10 @@ LOCK := requirements/dev.txt
 READY := $(VENV)/.installed
 PY := $(VENV)/bin/python
 
-.PHONY: help demo test lint types bench crds format lock clean
+.PHONY: help demo test test-real real lint types bench crds format lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## /{printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml $(LOCK) tools/bootstrap.sh
 	@sh tools/bootstrap.sh $(VENV) $(LOCK)
@@ -15,8 +15,14 @@ $(READY): pyproject.toml $(LOCK) tools/bootstrap.sh
 demo: $(READY) ## watch the operator converge on an embedded Kubernetes
 	@$(VENV)/bin/stateward demo
 
-test: $(READY) ## lint, types and every test this machine can run
+test: $(READY) ## lint, types and every test that needs nothing real
 	@$(PY) tools/check.py lint types test
+
+test-real: real ## the tests that ask a real Kubernetes, beside the embedded one
+	@$(PY) tools/check.py real
+
+real: $(READY) ## obtain the real programs that test-real asks, once per machine
+	@$(PY) -m tools.real
 
 lint: $(READY) ## style and import contracts
 	@$(PY) tools/check.py lint

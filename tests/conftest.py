@@ -9,7 +9,7 @@ import pytest
 import structlog
 
 from fakes import kubectl
-from real import planes
+from real import planes, report
 from stateward.sim import loop as sim_loop
 
 #: No single test may take longer than this, whatever it waits for.
@@ -52,4 +52,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which real parts the tests met, and which they had to do without."""
+    if terminalreporter.config.getoption("--real"):
+        for line in report.lines_of(terminalreporter.stats):
+            terminalreporter.write_line(line)
+    else:
+        terminalreporter.write_line(f"real: {report.parts_text()}")
     terminalreporter.write_line(f"kubectl: {kubectl.find().told}")

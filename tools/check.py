@@ -1,6 +1,6 @@
 """Run the checks of this repository one after another and end with a one-line verdict.
 
-Usage: check.py STAGE...     where STAGE is one of lint, types, test
+Usage: check.py STAGE...     where STAGE is one of lint, types, test, real
 """
 
 from __future__ import annotations
@@ -20,6 +20,11 @@ STAGES: dict[str, list[list[str]]] = {
     ],
     "types": [[str(BIN / "mypy")]],
     "test": [[str(BIN / "pytest"), "--numprocesses", "auto", "--quiet", "src", "tests"]],
+    "real": [
+        # Two at once: a control plane takes its share of the machine. Marked groups stay together.
+        [str(BIN / "pytest"), "--real", "--numprocesses", "2", "--dist", "loadgroup", "--quiet"]
+        + [f"tests/{name}" for name in ("contract", "real", "kubectl", "local")]
+    ],
 }
 
 

@@ -1,4 +1,6 @@
-"""How pods end: with grace if a node has to be asked, and by eviction only if a budget allows it."""
+"""How pods get their nodes and how they end: with grace if a node has to be asked, and by eviction only if a
+budget allows it.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from contract.words import Whole, budget, key, names, picture, pod, revision, sh
 from stateward.core.moments import from_rfc3339
 from stateward.kube.client import MergePatch, Propagation
 from stateward.kube.codec import Json
-from stateward.kube.errors import Conflict, EvictionRefused, NotFound, ServerFailed
+from stateward.kube.errors import Conflict, EvictionRefused, Invalid, NotFound, ServerFailed
 from stateward.kube.resources import DISRUPTION_BUDGETS, PODS
 
 ALL = whole(PODS)
@@ -40,6 +42,11 @@ async def runs(kube: Kube, it: Whole, *, phase: str = "Running", ready: bool = T
 
 async def grace(kube: Kube, name: str = "a") -> int | None:
     return (await kube.client.get(ALL, key(kube, name))).metadata.deletion_grace_period_seconds
+
+
+def counted(made: Whole, generation: int) -> int:
+    """Return a generation of a pod; before 1.33 pods had none."""
+    return generation if made.metadata.generation else 0
 
 
 # ------------------------------------------------------------------ grace
@@ -71,7 +78,7 @@ async def test_a_pod_on_a_node_gets_time(kube: Kube) -> None:
     # The time at which it should be gone, not the time of the request.
     left = from_rfc3339(going.deletion_timestamp) - from_rfc3339(made.metadata.creation_timestamp)
     assert 20 <= left < 80
-    assert going.generation == 2
+    assert going.generation == counted(made, 2)
 
 
 async def test_who_does_not_say_how_much_gives_what_the_pod_wants(kube: Kube) -> None:
@@ -121,7 +128,7 @@ async def test_grace_can_only_be_shortened(kube: Kube, second: int | None, left:
 
     now = await kube.client.get(ALL, key(kube, "a"))
     assert now.metadata.deletion_grace_period_seconds == left
-    assert now.metadata.generation == before.metadata.generation == 2
+    assert now.metadata.generation == before.metadata.generation == counted(made, 2)
     earlier = from_rfc3339(before.metadata.deletion_timestamp or "") - (20 - left)
     assert from_rfc3339(now.metadata.deletion_timestamp or "") == earlier
 
@@ -164,6 +171,59 @@ async def test_how_dependents_go_is_said_once(kube: Kube) -> None:
     await delete(kube, made, propagation=Propagation.FOREGROUND)
 
     assert (await kube.client.get(PODS, key(kube, "a"))).metadata.finalizers == ()
+
+
+# ------------------------------------------------------------------ binding
+async def test_a_pod_gets_its_node(kube: Kube) -> None:
+    made = await born(kube)
+
+    await kube.client.bind(made.metadata.key, "n1", uid=made.metadata.uid)
+
+    bound = await kube.client.get(ALL, key(kube, "a"))
+    assert bound.spec["nodeName"] == "n1"
+    assert [(it["type"], it["status"]) for it in bound.status["conditions"]] == [
+        ("PodScheduled", "True")
+    ]
+    assert bound.metadata.generation == made.metadata.generation
+
+
+async def test_a_pod_stays_on_its_node(kube: Kube) -> None:
+    made = await born(kube)
+    await kube.client.bind(made.metadata.key, "n1", uid=made.metadata.uid)
+
+    for node in ("n1", "n2"):
+        with pytest.raises(Conflict, match='already assigned to node "n1"'):
+            await kube.client.bind(made.metadata.key, node, uid=made.metadata.uid)
+
+
+async def test_a_successor_is_not_bound(kube: Kube) -> None:
+    await born(kube)
+
+    with pytest.raises(Conflict):
+        await kube.client.bind(key(kube, "a"), "n1", uid="the-one-of-yesterday")
+
+    assert "nodeName" not in (await kube.client.get(ALL, key(kube, "a"))).spec
+
+
+async def test_a_leaving_pod_gets_no_node(kube: Kube) -> None:
+    made = await born(kube, finalizers=HOLD)
+    await delete(kube, made)
+
+    with pytest.raises(Conflict, match="is being deleted"):
+        await kube.client.bind(made.metadata.key, "n1", uid=made.metadata.uid)
+    await kube.client.patch(PODS, made.metadata.key, MergePatch({"metadata": {"finalizers": None}}))
+
+
+async def test_nobody_gets_no_node(kube: Kube) -> None:
+    with pytest.raises(NotFound):
+        await kube.client.bind(key(kube, "none"), "n1", uid="any")
+
+
+async def test_a_node_is_not_written(kube: Kube) -> None:
+    await born(kube)
+
+    with pytest.raises(Invalid, match="pod updates may not change fields other than"):
+        await kube.client.patch(PODS, key(kube, "a"), MergePatch({"spec": {"nodeName": "n1"}}))
 
 
 # ------------------------------------------------------------------ eviction

@@ -1,4 +1,7 @@
-"""Which kubectl the tests drive: the one on PATH, else Debian's, if it is not too old."""
+"""Which kubectl the tests drive: the one on PATH, that of ``make real``, or Debian's, if not too old.
+
+A run that asks a real Kubernetes prefers the kubectl of its release.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,13 @@ import os
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+from real import planes
+from stateward.local.real import programs
 
 #: The first release with `patch --subresource`, server-side field validation, OpenAPI v3, `auth whoami`.
 OLDEST = (1, 28)
@@ -27,17 +34,27 @@ class Found:
 @cache
 def find() -> Found:
     """Return the kubectl to use."""
-    known = shutil.which("kubectl")
-    program = known or _from_debian()
-    if not program:
+    too_old = None
+    for program in _candidates():
+        version = _version(program)
+        if version >= OLDEST:
+            return Found(program, f"{'.'.join(map(str, version))} ({program})")
+        too_old = too_old or version
+    if not too_old:
         return Found(
             told=f"none on PATH, and no Debian package {_PACKAGE} to be had: its tests are skipped"
         )
-    version = _version(program)
-    if version < OLDEST:
-        had, wanted = (".".join(map(str, it)) for it in (version, OLDEST))
-        return Found(told=f"{had} is too old, {wanted} or newer is needed: its tests are skipped")
-    return Found(program, f"{'.'.join(map(str, version))} ({program})")
+    had, wanted = (".".join(map(str, it)) for it in (too_old, OLDEST))
+    return Found(told=f"{had} is too old, {wanted} or newer is needed: its tests are skipped")
+
+
+def _candidates() -> Iterator[str]:
+    real = programs.find(programs.KUBERNETES, "kubectl")
+    known = [shutil.which("kubectl"), str(real.path) if real else None]
+    if os.environ.get(planes.SHARED):
+        known.reverse()
+    yield from filter(None, known)
+    yield from filter(None, [_from_debian()])
 
 
 def _version(program: str) -> tuple[int, int]:

@@ -16,6 +16,7 @@ from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
 from stateward.local.api import Api
+from stateward.local.rules.binding import Target
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
 from stateward.local.store import Stored
@@ -70,7 +71,7 @@ class Kubelet:
             if now - self._asked.setdefault(stored.uid, now) >= self._end:
                 self._finish(stored, pod)
         elif not pod["spec"].get("nodeName"):
-            self._patch(stored, {"spec": {"nodeName": f"node-{len(self._began) % 3}"}})
+            self._api.bind(stored.key, Target(f"node-{len(self._began) % 3}"))
             self._began[stored.uid] = now
         elif phase == "Pending" and now - self._began[stored.uid] >= self._start:
             self._report(stored, _running(pod, self._clock.now()))
@@ -91,9 +92,6 @@ class Kubelet:
     def _report(self, stored: Stored, status: Json) -> None:
         patch = MergePatch({"status": status})
         self._api.patch(PODS, stored.key, patch, _SELF, subresource="status")
-
-    def _patch(self, stored: Stored, part: Json) -> None:
-        self._api.patch(PODS, stored.key, MergePatch(part), _SELF)
 
 
 def _is_under_way(pod: Json) -> bool:

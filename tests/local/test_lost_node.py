@@ -14,7 +14,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import DEPLOYMENTS, NODES, PODS
 from stateward.local.client import MemoryClient
-from stateward.local.cluster import Cluster, Plan, running
+from stateward.local.cluster import EmbeddedCluster, Plan, running
 from stateward.local.controllers.cluster.staff import Terms
 
 #: A cluster that loses patience soon: heartbeats come every five seconds.
@@ -34,11 +34,11 @@ def deployment(replicas: int) -> dict[str, Any]:
     }
 
 
-def pods(cluster: Cluster) -> list[Pod]:
+def pods(cluster: EmbeddedCluster) -> list[Pod]:
     return [PODS.read(it.text) for it in cluster.api.list(PODS, Selection("default")).items]
 
 
-def is_ready(cluster: Cluster, node: str) -> bool:
+def is_ready(cluster: EmbeddedCluster, node: str) -> bool:
     found = NODES.read(cluster.api.get(NODES, ObjectKey("", node)).text)
     return conditions.is_true(found.status.conditions, "Ready")
 

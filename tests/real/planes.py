@@ -10,7 +10,7 @@ import asyncio
 import os
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from typing import Final
@@ -31,7 +31,9 @@ _FEW: Final = (
     "serviceaccount-controller,root-ca-certificate-publisher-controller"
 )
 #: They would try for ever to write loopback addresses, which a real server refuses in these kinds.
-_ALL: Final = "*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller"
+_ALL: Final = (
+    "*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller"
+)
 
 _TERMS: Final = {
     KUBERNETES: PlaneTerms(controllers=_ALL),
@@ -48,7 +50,21 @@ def shared() -> dict[str, ClusterAccess]:
 
 @contextmanager
 def all_shared() -> Iterator[None]:
-    """Run one control plane of each release, in a thread, for this process and its workers."""
+    """Run one control plane of each release for this process and its workers."""
+    with tempfile.TemporaryDirectory(prefix="stateward-real-") as root:
+        planes = {part: own(Path(root) / part.release, part) for part in _TERMS}
+        with held(*planes.values()):
+            named = (f"{part.release}={it.kubeconfig}" for part, it in planes.items())
+            os.environ[SHARED] = ":".join(named)
+            try:
+                yield
+            finally:
+                os.environ.pop(SHARED, None)
+
+
+@contextmanager
+def held(*planes: Plane) -> Iterator[None]:
+    """Run control planes in a thread: those who use them have loops of their own."""
     ready: threading.Event = threading.Event()
     failed: list[BaseException] = []
     loop = asyncio.new_event_loop()
@@ -56,7 +72,7 @@ def all_shared() -> Iterator[None]:
 
     def work() -> None:
         try:
-            loop.run_until_complete(_hold(ready, ending))
+            loop.run_until_complete(_hold(planes, ready, ending))
         except BaseException as error:  # noqa: BLE001 - told by the thread that waits
             failed.append(error)
             ready.set()
@@ -72,15 +88,11 @@ def all_shared() -> Iterator[None]:
         loop.call_soon_threadsafe(ending.set)
         thread.join()
         loop.close()
-        os.environ.pop(SHARED, None)
 
 
-async def _hold(ready: threading.Event, ending: asyncio.Event) -> None:
+async def _hold(planes: Iterable[Plane], ready: threading.Event, ending: asyncio.Event) -> None:
     async with AsyncExitStack() as stack:
-        root = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="stateward-real-")))
-        planes = {part: own(root / part.release, part) for part in _TERMS}
-        await asyncio.gather(*(stack.enter_async_context(it.running()) for it in planes.values()))
-        os.environ[SHARED] = ":".join(f"{p.release}={it.kubeconfig}" for p, it in planes.items())
+        await asyncio.gather(*(stack.enter_async_context(it.running()) for it in planes))
         ready.set()
         await ending.wait()
 

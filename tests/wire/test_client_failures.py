@@ -66,6 +66,7 @@ WRITES: dict[str, Call] = {
     "apply": lambda client: client.patch(PODS, KEY, Apply({}, "me")),
     "delete": lambda client: client.delete(PODS, KEY, uid="u"),
     "evict": lambda client: client.evict(KEY, uid="u"),
+    "bind": lambda client: client.bind(KEY, "n1", uid="u"),
 }
 every_read = pytest.mark.parametrize("call", READS.values(), ids=READS)
 every_write = pytest.mark.parametrize("call", WRITES.values(), ids=WRITES)

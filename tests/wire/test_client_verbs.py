@@ -291,6 +291,20 @@ async def test_evict() -> None:
     }
 
 
+async def test_bind() -> None:
+    done = answers({"kind": "Status", "status": "Success"}, code=201)
+    async with talking(done) as (client, server):
+        await client.bind(KEY, "n1", uid="u-1")
+
+    assert str(server.seen[0]) == "POST /api/v1/namespaces/shop/pods/a/binding"
+    assert server.seen[0].json == {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": "a", "namespace": "shop", "uid": "u-1"},
+        "target": {"kind": "Node", "name": "n1"},
+    }
+
+
 async def test_log() -> None:
     script = streams(b"line 1\nli", b"ne 2\n", content_type="text/plain")
     async with talking(script) as (client, server):

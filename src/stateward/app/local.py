@@ -7,8 +7,9 @@ import os
 import shutil
 from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,33 @@ from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import from_kubeconfig
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import NODES, PODS, Resource
+from stateward.local import cluster
 from stateward.local.agent import orphans
 from stateward.local.api import Api
+from stateward.local.cluster import Cluster, Plan, Tell
 from stateward.local.disk.folder import Layout, owner_of
+from stateward.local.real import cluster as real
 from stateward.local.server.tables.custom import layout_of
 
 #: Seconds that a cluster on this machine may take to answer.
 _PATIENCE = 5.0
+
+
+class ControlPlane(Enum):
+    """What a cluster is controlled by."""
+
+    #: Ours, in this process.
+    EMBEDDED = "embedded"
+    #: The programs of a real Kubernetes.
+    REAL = "real"
+
+
+def running(
+    kind: ControlPlane, plan: Plan, ports: Ports, *, tick: Tell, say: Tell
+) -> AbstractAsyncContextManager[Cluster]:
+    """Run a cluster for the length of a block, whichever its control plane is."""
+    run = real.running if kind is ControlPlane.REAL else cluster.running
+    return run(plan, ports, tick=tick, say=say)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +123,10 @@ async def clear_away(left: Path, ports: Ports) -> int:
 
     Return how many processes were ended.
     """
-    ended = await orphans.end_all(Layout(left).nodes, ports.clock)
+    layout = Layout(left)
+    ended = [await orphans.end_all(it, ports.clock) for it in (layout.nodes, layout.plane)]
     shutil.rmtree(left, ignore_errors=True)
-    return len(ended)
+    return sum(map(len, ended))
 
 
 def table(api: Api, now: float, *resources: Resource[Any]) -> str:

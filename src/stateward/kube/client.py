@@ -205,6 +205,11 @@ class Writer(Protocol):
     async def evict(self, key: ObjectKey, *, uid: str, grace_seconds: int | None = None) -> None:
         """Ask for a pod to leave; raise EvictionRefused when its budget does not allow it."""
 
+    async def bind(self, key: ObjectKey, node: str, *, uid: str) -> None:
+        """Put exactly the pod with this UID on a node, for good; raise Conflict when it is on
+        one.
+        """
+
 
 class Client(Reader, Writer, Protocol):
     """All of it."""

@@ -1,7 +1,7 @@
 """A client around a client: one place through which every call passes (but for pod logs).
 
 Leadership is checked, writes are noted, faults are injected and calls are counted here, each by an
-interceptor of a few lines that does not have to repeat the eight verbs of the port.
+interceptor of a few lines that does not have to repeat the nine verbs of the port.
 """
 
 from __future__ import annotations
@@ -179,6 +179,11 @@ class InterceptedClient:
         await self._around(
             call, lambda: self._inner.evict(key, uid=uid, grace_seconds=grace_seconds)
         )
+
+    async def bind(self, key: ObjectKey, node: str, *, uid: str) -> None:
+        """Put a pod on a node."""
+        call = Call("bind", PODS, key, "binding", uid=uid)
+        await self._around(call, lambda: self._inner.bind(key, node, uid=uid))
 
 
 def key_of(body: Body) -> ObjectKey:

@@ -15,7 +15,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import Resource
 from stateward.local.kinds import Kinds
 from stateward.local.rules.admission import Admission
-from stateward.local.rules.binding import Binding
+from stateward.local.rules.binding import Binding, Target
 from stateward.local.rules.deletion import DeleteOptions, Deletion
 from stateward.local.rules.eviction import Eviction
 from stateward.local.rules.scale import Scaling
@@ -138,9 +138,9 @@ class Api:
         """Ask for the end of a pod, if its disruption budget has room."""
         self._eviction.evict(key, options)
 
-    def bind(self, key: ObjectKey, node: str, uid: str = "", *, dry_run: bool = False) -> Stored:
+    def bind(self, key: ObjectKey, target: Target) -> Stored:
         """Give a pod its node."""
-        return self._binding.bind(key, node, uid, dry_run=dry_run)
+        return self._binding.bind(key, target)
 
     def _selected(self, resource: Resource[Any], selection: Selection) -> tuple[Stored, ...]:
         wanted = self._filter(resource, selection)

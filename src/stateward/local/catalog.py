@@ -79,9 +79,12 @@ _SHORT: Final = {
     "customresourcedefinitions.apiextensions.k8s.io": ("crd", "crds"),
 }
 #: What ``kubectl get all`` shows.
-_ALL: Final = {
+_ALL: Final = (
     *("pods", "services", "statefulsets.apps", "deployments.apps", "replicasets.apps"),
     *("jobs.batch", "cronjobs.batch"),
+)
+_CATEGORIES: Final = {name: ("all",) for name in _ALL} | {
+    "customresourcedefinitions.apiextensions.k8s.io": ("api-extensions",)
 }
 
 
@@ -91,5 +94,5 @@ def names_of(resource: Resource[Any]) -> Names:
         singular=resource.kind.lower(),
         list_kind=f"{resource.kind}List",
         short=_SHORT.get(resource.name, ()),
-        categories=("all",) if resource.name in _ALL else (),
+        categories=_CATEGORIES.get(resource.name, ()),
     )

@@ -28,6 +28,7 @@ from stateward.kube.interception import key_of
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import PODS, Resource
 from stateward.local.api import Api
+from stateward.local.rules.binding import Target
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
 from stateward.local.store import Stored
@@ -160,6 +161,11 @@ class MemoryClient:
         """Ask for a pod to leave."""
         await asyncio.sleep(0)
         self._api.evict(key, DeleteOptions(uid=uid, grace_seconds=grace_seconds))
+
+    async def bind(self, key: ObjectKey, node: str, *, uid: str) -> None:
+        """Put a pod on a node."""
+        await asyncio.sleep(0)
+        self._api.bind(key, Target(node, uid))
 
 
 def _document(body: Body) -> Json:

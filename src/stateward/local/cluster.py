@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import resource
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 from stateward.core.errors import HouseError
 from stateward.core.ports import Ports
+from stateward.kube.client import Client
 from stateward.kube.resources import Resource
 from stateward.local.agent.agent import Agent, Means
 from stateward.local.agent.images import Images, built_in
@@ -27,6 +28,7 @@ from stateward.local.collector import Collector
 from stateward.local.controllers.cluster import staff, volumes
 from stateward.local.controllers.desk import Desk
 from stateward.local.controllers.workloads import all as workloads
+from stateward.local.disk.errors import FolderUnusable
 from stateward.local.disk.folder import Folder, Layout
 from stateward.local.disk.journal import Journal
 from stateward.local.scheduler import scheduler
@@ -63,14 +65,20 @@ class Plan:
             for number in range(self.nodes)
         ]
 
+    @property
+    def summary(self) -> str:
+        """The nodes in a few words."""
+        if not self.nodes:
+            return "no nodes: what is asked of it is kept, and no pod runs"
+        return f"{self.nodes} nodes in {min(self.zones, self.nodes)} zones"
+
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """A cluster that runs."""
+    """A cluster that runs, whatever its control plane is."""
 
     url: str
     kubeconfig: Path
-    api: Api
     agent: Agent
     _tasks: tuple[asyncio.Task[None], ...]
 
@@ -86,19 +94,28 @@ class Cluster:
             raise HouseError(f"{task.get_name()} ended, and must not")
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddedCluster(Cluster):
+    """A cluster whose API is in this process."""
+
+    api: Api
+
+
 @asynccontextmanager
 async def running(
     plan: Plan, ports: Ports, *, tick: Tell, say: Tell
-) -> AsyncGenerator[Cluster, None]:
+) -> AsyncGenerator[EmbeddedCluster, None]:
     """Run a cluster for the length of a block; then everything that it started is ended."""
-    _open_many_files()
+    open_many_files()
     async with AsyncExitStack() as stack:
         layout = stack.enter_context(Folder(plan.root)).layout
+        _check_kind(layout)
         journal = stack.enter_context(Journal(plan.root, say=say)) if plan.durable else None
         store = journal.store if journal else Store()
         api = served_api(ports.stream("api"), store)
         metrics = Metrics(ports.clock)
-        agent = _agent(plan, api, layout, ports, metrics)
+        client = MemoryClient(api, field_manager="kubelet")
+        agent = agent_of(plan, client, layout, ports, Means(metrics=metrics))
         who = identity(ports.clock.now(), layout.identity)
         server = ApiServer(api, ports.stream("server"), token=who.token, logs=agent.log)
         url = await stack.enter_async_context(server.listening(port=plan.port, tls=who.tls))
@@ -111,32 +128,67 @@ async def running(
         }
         if journal:
             work["the journal"] = journal.sync_regularly(ports.clock)
-        tasks = [asyncio.create_task(it, name=name) for name, it in work.items()]
-        stack.push_async_callback(_cancel, tasks)
+        tasks = await stack.enter_async_context(at_work(work))
         tick("controllers")
-        stop = asyncio.Event()
-        nodes = asyncio.create_task(agent.run(stop), name="the nodes")
-        stack.push_async_callback(_stop, stop, nodes)
-        tick(f"{plan.nodes} nodes in {min(plan.zones, plan.nodes)} zones")
-        yield Cluster(url, layout.kubeconfig, api, agent, (*tasks, nodes))
+        nodes = await stack.enter_async_context(at_their_posts(agent))
+        tick(plan.summary)
+        yield EmbeddedCluster(url, layout.kubeconfig, agent, (*tasks, nodes), api)
 
 
-def _open_many_files() -> None:
+def _check_kind(layout: Layout) -> None:
+    if layout.plane.exists():
+        raise FolderUnusable(
+            f"{layout.root} must be used with --control-plane real, by which it was made",
+            hint="or name another folder with --data",
+        )
+
+
+def open_many_files() -> None:
     """Take as many descriptors as the system lets us: every watch and every process costs some."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
-def _agent(plan: Plan, api: Api, layout: Layout, ports: Ports, metrics: Metrics) -> Agent:
+def agent_of(plan: Plan, client: Client, layout: Layout, ports: Ports, means: Means) -> Agent:
+    """Return the agent of a cluster's nodes."""
     return Agent(
-        MemoryClient(api, field_manager="kubelet"),
+        client,
         ports.stream("nodes"),
         nodes=plan.node_specs(),
         root=layout.nodes,
         images=plan.images,
-        means=Means(backoff=_BACKOFF, metrics=metrics),
+        means=replace(means, backoff=_BACKOFF),
     )
+
+
+@asynccontextmanager
+async def at_work(
+    work: Mapping[str, Coroutine[Any, Any, None]],
+) -> AsyncGenerator[tuple[asyncio.Task[None], ...], None]:
+    """Do things, each with its name, until the end of the block."""
+    tasks = tuple(asyncio.create_task(it, name=name) for name, it in work.items())
+    try:
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@asynccontextmanager
+async def at_their_posts(agent: Agent) -> AsyncGenerator[asyncio.Task[None], None]:
+    """Have nodes until the end of the block; then they end their pods.
+
+    What they say about that changes nothing any more.
+    """
+    stop = asyncio.Event()
+    nodes = asyncio.create_task(agent.run(stop), name="the nodes")
+    try:
+        yield nodes
+    finally:
+        stop.set()
+        await asyncio.gather(nodes, return_exceptions=True)
 
 
 def _desk(plan: Plan, api: Api, ports: Ports, metrics: Metrics, who: Identity) -> Desk:
@@ -156,15 +208,3 @@ def _served(api: Api) -> Callable[[], list[Resource[Any]]]:
 def _write_kubeconfig(layout: Layout, url: str, who: Identity) -> None:
     text = kubeconfig_text(url, who.token, who.authority)
     write_secret(layout.kubeconfig, text.encode())
-
-
-async def _stop(stop: asyncio.Event, nodes: asyncio.Task[None]) -> None:
-    """Let the nodes end their pods; what they say about it changes nothing any more."""
-    stop.set()
-    await asyncio.gather(nodes, return_exceptions=True)
-
-
-async def _cancel(tasks: list[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)

@@ -102,8 +102,6 @@ def _pod(old: Json, new: Json) -> Iterator[Cause]:
     tolerated, tolerates = was.pop("tolerations", []), now.pop("tolerations", [])
     if any(toleration not in tolerates for toleration in tolerated):
         yield _forbidden("spec.tolerations", "existing tolerations can not be modified")
-    if "nodeName" not in was:
-        now.pop("nodeName", None)  # here a pod is bound by writing its node
     gates, open_gates = was.pop("schedulingGates", []), now.pop("schedulingGates", [])
     if any(gate not in gates for gate in open_gates):
         yield _forbidden("spec.schedulingGates", "gates may be removed, and none added")

@@ -131,18 +131,18 @@ _SELECTED_BY = {
     "pods": {
         *("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName"),
         *("spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"),
+        "status.podIPs",
     },
     "events": {
         *(f"involvedObject.{name}" for name in ("kind", "namespace", "name", "uid", "apiVersion")),
         *("involvedObject.resourceVersion", "involvedObject.fieldPath"),
-        *("reason", "reportingComponent", "type"),
+        *("reason", "reportingComponent", "source", "type"),
     },
     "secrets": {"type"},
     "services": {"spec.clusterIP", "spec.type"},
     "nodes": {"spec.unschedulable"},
     "namespaces": {"status.phase"},
     "jobs.batch": {"status.successful"},
-    "replicasets.apps": {"status.replicas"},
 }
 _SUBRESOURCES = {
     "pods": {"log", "eviction", "binding"},

@@ -260,7 +260,7 @@ class Elector:
             **renewal,
             "holderIdentity": self._identity,
             "acquireTime": renewal["renewTime"],
-            "leaseTransitions": _changes_of_hands(lease),
+            "leaseTransitions": _changes_of_hands(lease, self._identity),
         }
 
     def _renewal(self) -> Json:
@@ -282,8 +282,9 @@ class Elector:
         return self._chance.jittered(self.terms.retry_every, 0.2)
 
 
-def _changes_of_hands(lease: Lease | None) -> int:
-    """Return how often a lease will have changed hands when we take it."""
+def _changes_of_hands(lease: Lease | None, taker: str) -> int:
+    """Return how often a lease will have changed hands when somebody takes it."""
     if lease is None or (lease.spec.acquire_time is None and not lease.spec.holder_identity):
         return 0
-    return (lease.spec.lease_transitions or 0) + 1
+    changes = lease.spec.lease_transitions or 0
+    return changes if lease.spec.holder_identity == taker else changes + 1

@@ -42,7 +42,11 @@ class Tracking(PassThrough):
                 target = known or _target(call, informer.resource.type)
                 writes.note(Doubtful(target, PASS.get(), known))
             raise
-        if call.verb not in {"delete", "evict"}:
+        if call.verb == "bind":
+            # The answer shows nothing of the pod: it is looked up before anybody plans with it.
+            target = known or _target(call, informer.resource.type)
+            writes.note(Doubtful(target, PASS.get(), known))
+        elif call.verb not in {"delete", "evict"}:
             writes.note(Written(cast("Object", result), PASS.get(), known))
         elif known is not None:
             writes.note(Deleted(known, PASS.get(), known))

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Final, TypeAlias
 
 from contract.kubernetes.wire import Wire, wire_to
+from contract.telling import EMBEDDED
 from real import planes
 from stateward.core.ports import Ports
 from stateward.kube.http.access import BearerToken, ClusterAccess
@@ -22,7 +23,8 @@ from stateward.runtime.telling.metrics import Metrics
 
 #: Seconds for one story.
 PATIENCE: Final = 60.0
-EMBEDDED: Final = "embedded"
+#: A real cluster waits so long before it removes pods of a node that is not there.
+_TERMS: Final = staff.Terms(orphaned_after=60.0)
 
 Story: TypeAlias = Callable[[Wire], Awaitable[None]]
 Column: TypeAlias = Callable[[Story], None]
@@ -53,13 +55,15 @@ async def _embedded(story: Story) -> None:
 
 
 @asynccontextmanager
-async def embedded() -> AsyncGenerator[ClusterAccess, None]:
-    """Serve an embedded Kubernetes with the controllers that a real one without nodes has."""
+async def embedded(*employers: Callable[[Desk], None]) -> AsyncGenerator[ClusterAccess, None]:
+    """Serve an embedded Kubernetes with the controllers that a real one without nodes has, and more."""
     ports = Ports.of_this_machine()
     api = served_api(ports)
     metrics = Metrics(ports.clock)
     desk = Desk(MemoryClient(api, field_manager="kube-controller-manager"), ports, metrics)
-    staff.employ(desk, lambda: [kind.resource for kind in api.kinds if kind.storage])
+    staff.employ(desk, lambda: [kind.resource for kind in api.kinds if kind.storage], _TERMS)
+    for employ in employers:
+        employ(desk)
     collector = Collector(api, lambda: [kind.resource for kind in api.kinds if kind.storage])
     async with ApiServer(api, ports, token="contract").listening() as url:
         tasks = [asyncio.create_task(it) for it in (desk.run(), collector.run(ports))]

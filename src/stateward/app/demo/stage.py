@@ -25,7 +25,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.configs import ConfigMap
 from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import CONFIG_MAPS, CUSTOM_RESOURCES, LEASES, NAMESPACES, PODS
-from stateward.local.cluster import Cluster, Plan, Tell, running
+from stateward.local.cluster import EmbeddedCluster, Plan, Tell, running
 from stateward.runtime.election import Terms
 from stateward.runtime.telling.metrics import Metrics
 
@@ -57,7 +57,7 @@ class Stage:
     """The cluster, a client of the audience's own, and the cables of the instances."""
 
     ports: Ports
-    cluster: Cluster
+    cluster: EmbeddedCluster
     client: Client
     cables: dict[str, Cable] = field(default_factory=dict)
 

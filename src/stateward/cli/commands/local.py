@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from collections.abc import Callable
 from contextlib import aclosing
+from functools import partial
 from pathlib import Path
 
 import click
@@ -13,13 +15,14 @@ from rich.console import Console
 
 from stateward.app import homes
 from stateward.app import local as app
+from stateward.app.local import ControlPlane
 from stateward.cli import signals
 from stateward.cli.render.local import differences_text, report_lines, welcome
 from stateward.core.errors import StatewardError
 from stateward.core.ports import Ports
 from stateward.kube.client import LogOptions
 from stateward.kube.meta import ObjectKey
-from stateward.local.cluster import Plan, running
+from stateward.local.cluster import Plan
 
 _FOLDER = click.Path(path_type=Path, file_okay=False)
 _data = click.option(
@@ -42,7 +45,15 @@ def local() -> None:
     metavar="DIR",
     help="Keep everything in this folder.  [default: nowhere]",
 )
-@click.option("--nodes", type=click.IntRange(1, 100), default=3, show_default=True, metavar="N")
+@click.option(
+    "--control-plane",
+    "kind",
+    type=click.Choice([it.value for it in ControlPlane]),
+    default=ControlPlane.EMBEDDED.value,
+    show_default=True,
+    help="Ours, or the programs of a real Kubernetes (see `make real`).",
+)
+@click.option("--nodes", type=click.IntRange(0, 100), default=3, show_default=True, metavar="N")
 @click.option("--zones", type=click.IntRange(1, 100), default=3, show_default=True, metavar="N")
 @click.option(
     "--port",
@@ -51,12 +62,13 @@ def local() -> None:
     metavar="PORT",
     help="Where the API server listens.  [default: a free one]",
 )
-def up(data: Path | None, nodes: int, zones: int, port: int) -> None:
+def up(data: Path | None, kind: str, nodes: int, zones: int, port: int) -> None:
     """Start an API server, controllers and nodes; end with Ctrl-C, and so does all it started.
 
     With --data objects and volumes are there again next time.
     """
-    asyncio.run(_up(data, nodes, zones, port))
+    plan = partial(Plan, durable=data is not None, nodes=nodes, zones=zones, port=port)
+    asyncio.run(_up(data, ControlPlane(kind), plan))
 
 
 @local.command(short_help="Say which clusters run and how they are.")
@@ -135,7 +147,7 @@ def _exported() -> Path | None:
     return next((it for it in homes.running() if it == kubeconfig.parent.resolve()), None)
 
 
-async def _up(data: Path | None, nodes: int, zones: int, port: int) -> None:
+async def _up(data: Path | None, kind: ControlPlane, planned: Callable[[Path], Plan]) -> None:
     console = Console(highlight=False, soft_wrap=True)
     ports = Ports.of_this_machine()
     stop = signals.stop_event()
@@ -149,8 +161,8 @@ async def _up(data: Path | None, nodes: int, zones: int, port: int) -> None:
         count = await app.clear_away(left, ports)
         console.print(f"local: cleared away a killed cluster and {count} of its processes")
     with homes.a_home(data) as root:
-        plan = Plan(root, durable=data is not None, nodes=nodes, zones=zones, port=port)
-        async with running(plan, ports, tick=tick, say=console.print) as cluster:
+        starting = app.running(kind, planned(root), ports, tick=tick, say=console.print)
+        async with starting as cluster:
             kept = f"kept in {data}" if data else "nothing is kept; --data DIR would"
             console.print(welcome(cluster, kept))
             await cluster.until(stop)

@@ -209,6 +209,10 @@ class HttpClient:
         deletion = Deletion(uid, grace_seconds=grace_seconds)
         answers.accepted(await self._write(requests.evict(key, deletion)))
 
+    async def bind(self, key: ObjectKey, node: str, *, uid: str) -> None:
+        """Put a pod on a node, for good; raise Conflict when it is on one."""
+        answers.accepted(await self._write(requests.bind(key, node, uid=uid)))
+
     async def _write(self, request: Request) -> Answer:
         return await self._wire.exchange(request, Patience(self._limits.deadline))
 

@@ -215,6 +215,17 @@ def evict(key: ObjectKey, deletion: Deletion) -> Request:
     return Request("POST", _object_path(PODS, key, "eviction"), (), encode(body), JSON)
 
 
+def bind(key: ObjectKey, node: str, *, uid: str) -> Request:
+    """Put a pod on a node."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "Binding",
+        "metadata": {"name": key.name, "namespace": key.namespace, "uid": uid},
+        "target": {"kind": "Node", "name": node},
+    }
+    return Request("POST", _object_path(PODS, key, "binding"), (), encode(body), JSON)
+
+
 def _object_path(resource: AnyResource, key: ObjectKey, subresource: str = "") -> str:
     if key.name in {"", ".", ".."}:
         raise HouseError(f"a request for one of {resource} must name it, got {key.name!r}")

@@ -41,6 +41,7 @@ from stateward.local.agent.nodes import Node, NodeKeeper, NodeSpec
 from stateward.local.agent.orphans import Records
 from stateward.local.agent.processes import LocalRunner, Runner
 from stateward.local.agent.references import References
+from stateward.local.agent.tokens import Issuer, Tokens
 from stateward.local.documents import loosely
 from stateward.runtime.informer import Informer
 from stateward.runtime.telling.metrics import Metrics
@@ -71,6 +72,8 @@ class Means:
     network: Callable[[], Network] = LocalNetwork
     aside: logs.Aside = in_a_thread
     metrics: Metrics | None = None
+    #: Who gives out tokens of service accounts, where there is somebody.
+    issuer: Issuer | None = None
 
 
 class Agent:
@@ -112,6 +115,13 @@ class Agent:
         self._pods.listen(self._dispatcher.hear)
         self._references.listen(self._dispatcher.hear_namespace)
         self._references.listen_for_ends(self._drop_volume)
+        if means.issuer is not None:
+            self._references.tokens = Tokens(
+                means.issuer,
+                ports.stream("agent/tokens"),
+                beside=self._voice.beside,
+                hear=self._dispatcher.hear_namespace,
+            )
 
     def _made_tools(self, client: Client, ports: Ports, images: Images, folders: Folders) -> Tools:
         runner = self._means.runner(self._cluster, self._records)
@@ -129,6 +139,11 @@ class Agent:
             backoff=self._means.backoff,
             host_env={**inherited(os.environ), **self._means.env},
         )
+
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        """Its nodes."""
+        return tuple(self._nodes.values())
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run pods until asked to stop; then end every process and see that none is left."""

@@ -59,6 +59,8 @@ class Node:
     def __init__(self, spec: NodeSpec, address: str) -> None:
         self.spec = spec
         self.address = address
+        #: Where it answers the API server; 0: nowhere.
+        self.port = 0
         #: Cleared while the node is lost: it then hears nothing and tells nothing.
         self.reachable = asyncio.Event()
         self.reachable.set()
@@ -119,6 +121,7 @@ def status_of(node: Node, old: Json, now: float) -> Json:
             "osImage": system.sysname,
             "systemUUID": "",
         },
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": node.port}},
     }
 
 

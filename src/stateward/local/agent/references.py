@@ -14,6 +14,7 @@ from stateward.core.ports import Ports
 from stateward.kube.client import Reader
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, SECRETS, VOLUME_CLAIMS, Resource
+from stateward.local.agent.tokens import Tokens
 from stateward.local.catalog import VOLUMES
 from stateward.local.documents import Document, loosely
 from stateward.runtime.cache import Delta
@@ -33,6 +34,10 @@ class Lookup(Protocol):
 
     def secret(self, key: ObjectKey) -> Contents | None:
         """Return what a secret holds."""
+
+    @property
+    def tokens(self) -> Tokens | None:
+        """Tokens of service accounts, where they are offered."""
 
 
 class Texts(Object):
@@ -57,6 +62,8 @@ class References:
         self._secrets: Informer[Texts] = informer(_texts(SECRETS))
         self._claims: Informer[Document] = informer(loosely(VOLUME_CLAIMS))
         self._volumes: Informer[Document] = informer(loosely(VOLUMES))
+        #: Given by who can have them issued.
+        self.tokens: Tokens | None = None
 
     def config_map(self, key: ObjectKey) -> Contents | None:
         """Return what a config map holds."""

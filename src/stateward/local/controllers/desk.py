@@ -76,7 +76,13 @@ def _indexes(resource: Resource[Any]) -> tuple[Index[Document], ...]:
 class Desk:
     """The parts that all controllers of a cluster use."""
 
-    def __init__(self, client: Client, ports: Ports, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        client: Client,
+        ports: Ports,
+        metrics: Metrics,
+        watched: Iterable[Resource[Any]] = WATCHED,
+    ) -> None:
         self.ports = ports
         self._metrics = metrics
         self._informers: dict[str, Informer[Document]] = {
@@ -87,7 +93,7 @@ class Desk:
                 meter=metrics.informer(it.name),
                 indexes=_indexes(it),
             )
-            for it in WATCHED
+            for it in watched
         }
         #: Writes through it are noted: nobody plans before the caches show them.
         self.client: Client = InterceptedClient(client, Tracking(self._informers.values()))

@@ -5,6 +5,7 @@ journal      the objects (only when they are to outlive the cluster)
 kubeconfig   how kubectl finds the cluster
 identity/    certificates and the token
 nodes/       what the pods have: volumes, logs, addresses
+plane/       the real control plane: what etcd keeps, its logs, its certificates
 """
 
 from __future__ import annotations
@@ -46,6 +47,16 @@ class Layout:
     def nodes(self) -> Path:
         """What the pods have."""
         return self.root / "nodes"
+
+    @property
+    def journal(self) -> Path:
+        """The objects of an embedded control plane."""
+        return self.root / "journal"
+
+    @property
+    def plane(self) -> Path:
+        """Everything of a real control plane."""
+        return self.root / "plane"
 
 
 class Folder:

@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import socket
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from stateward.core.chance import Chance
 from stateward.core.errors import StatewardError, UsageError
 from stateward.core.ports import Ports
 from stateward.kube.http.access import BearerToken, ClusterAccess, PemFile, TlsMaterial
@@ -23,10 +23,12 @@ from stateward.kube.http.client import HttpClient
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import NAMESPACES
 from stateward.local.agent import orphans
+from stateward.local.agent.life.tools import given_up
 from stateward.local.agent.orphans import Records
 from stateward.local.agent.processes import Launch, LocalRunner, Process
-from stateward.local.real import programs
+from stateward.local.real import doors, programs, words
 from stateward.local.real.programs import Part
+from stateward.local.real.saying import SaidFile, last_line
 from stateward.local.server.identity import identity, kubeconfig_text, write_secret
 
 #: Seconds for the API server to answer after its start, and for a program to end when asked.
@@ -34,9 +36,10 @@ _START: Final = 60.0
 _STOP: Final = 10.0
 _STEP: Final = 0.1
 
-_API: Final = "kube-apiserver"
-_MANAGER: Final = "kube-controller-manager"
-_SCHEDULER: Final = "kube-scheduler"
+ETCD: Final = "etcd"
+API: Final = "kube-apiserver"
+MANAGER: Final = "kube-controller-manager"
+SCHEDULER: Final = "kube-scheduler"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +68,19 @@ class Plane:
         self._records = Records(root / "processes")
         self._name = _name(root, ports)
         self._runner = LocalRunner(self._name, self._records)
-        self._etcd_ports = (_free_port(), _free_port())
-        self._port = self._terms.port or _free_port()
+        self._doors = _doors(self._terms, ports.chance.stream("doors"))
         self._running: dict[str, Process] = {}
         self.kubeconfig = root / "kubeconfig"
 
     @property
     def url(self) -> str:
         """Where the API server is."""
-        return f"https://127.0.0.1:{self._port}"
+        return f"https://127.0.0.1:{self._doors.api}"
 
     @property
     def etcd_url(self) -> str:
         """Where etcd is; it wants our certificate."""
-        return f"https://127.0.0.1:{self._etcd_ports[0]}"
+        return f"https://127.0.0.1:{self._doors.etcd}"
 
     @property
     def papers(self) -> Path:
@@ -99,34 +101,41 @@ class Plane:
     async def running(self) -> AsyncGenerator[Plane, None]:
         """Run it for the length of a block."""
         await orphans.sweep(self._name, self._records, self._ports.clock)
+        doors.check_free(self._doors.api)
         text = kubeconfig_text(self.url, self._who.token, self._who.authority)
         write_secret(self.kubeconfig, text.encode())
         write_secret(
             self._papers / "tokens.csv", f"{self._who.token},admin,admin,system:masters\n".encode()
         )
         try:
-            self.start("etcd")
-            self.start(_API)
+            self.start(ETCD)
+            self.start(API)
             await self.until_ready()
             if self._terms.controllers:
-                self.start(_MANAGER)
+                self.start(MANAGER)
             if self._terms.schedules:
-                self.start(_SCHEDULER)
+                self.start(SCHEDULER)
             yield self
         finally:
-            for name in (_SCHEDULER, _MANAGER, _API, "etcd"):
+            for name in (SCHEDULER, MANAGER, API, ETCD):
                 await self.stop(name)
             await orphans.sweep(self._name, self._records, self._ports.clock)
 
     def start(self, name: str) -> None:
         """Start one of its programs."""
-        log = self.log(name)
-        log.parent.mkdir(parents=True, exist_ok=True)
-        words = (str(self._where[name]), *self._words(name), *self._terms.extra.get(name, ()))
+        argv = (str(self._where[name]), *self._words(name), *self._terms.extra.get(name, ()))
         env = {key: os.environ[key] for key in ("PATH", "HOME", "TMPDIR") if key in os.environ}
-        self._running[name] = self._runner.start(
-            Launch(words, env, self._root, name), _LogFile(log)
-        )
+        launch = Launch(argv, env, self._root, name)
+        self._running[name] = self._runner.start(launch, SaidFile(self.log(name)))
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The programs that were started."""
+        return tuple(self._running)
+
+    async def wait(self, name: str) -> int:
+        """Return the exit code of a program once it ended; below 0 the signal that killed it."""
+        return await self._running[name].wait()
 
     async def stop(self, name: str, number: int = signal.SIGTERM) -> None:
         """End one of its programs, if it runs."""
@@ -143,117 +152,78 @@ class Plane:
 
     async def ended(self) -> str:
         """Return the name of the first program that ends by itself."""
-        waits = {asyncio.create_task(it.wait()): name for name, it in self._running.items()}
+        waits = {asyncio.create_task(self.wait(name)): name for name in self.parts}
         try:
             done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
             return waits[done.pop()]
         finally:
-            for task in waits:
-                task.cancel()
+            await given_up(waits)
 
     async def until_ready(self) -> None:
         """Wait until the API server serves; raise UsageError when a program ends before."""
+        served = asyncio.create_task(self._until_served())
+        ended = asyncio.create_task(self.ended())
+        try:
+            async with asyncio.timeout(_START):
+                await asyncio.wait((served, ended), return_when=asyncio.FIRST_COMPLETED)
+        except TimeoutError:
+            raise UsageError(
+                f"kube-apiserver must answer within {_START:g} s of its start",
+                hint=f"see {self.log(API)}",
+            ) from None
+        finally:
+            await given_up((served, ended))
+        if served.done() and not served.cancelled():
+            served.result()
+        if not ended.cancelled():
+            name = ended.result()
+            raise UsageError(
+                f"{name} ended at its start, and must run: {last_line(self.log(name))}",
+                hint=f"see {self.log(name)}",
+            )
+
+    async def _until_served(self) -> None:
         clock = self._ports.clock
-        until = clock.monotonic() + _START
         async with HttpClient(self.access, clock, self._ports.chance) as client:
-            while clock.monotonic() < until:
+            while True:
                 try:
                     await client.get(NAMESPACES, ObjectKey("", "default"))
                 except StatewardError:
                     await clock.sleep(_STEP)
                 else:
                     return
-        raise UsageError(
-            f"kube-apiserver must answer within {_START:g} s of its start",
-            hint=f"see {self.log(_API)}",
-        )
 
     def _words(self, name: str) -> list[str]:
-        papers = self._papers
-        client, peer = self._etcd_ports
-        if name == "etcd":
-            return _etcd_words(papers, self._root / "etcd", client, peer)
-        if name == _API:
-            return _api_words(papers, self.etcd_url, self._port)
-        words = [
-            f"--kubeconfig={self.kubeconfig}",
-            "--leader-elect=false",
-            "--secure-port=0",
-        ]
-        if name == _MANAGER:
-            words += [
-                f"--controllers={self._terms.controllers}",
-                f"--service-account-private-key-file={papers / 'server.key'}",
-                f"--root-ca-file={papers / 'ca.crt'}",
-            ]
-        return words
+        papers, (etcd, peer, own) = self._papers, self._doors
+        if name == ETCD:
+            return words.etcd(papers, self._root / "etcd", etcd, peer)
+        if name == API:
+            return words.api_server(papers, self.etcd_url, own)
+        if name == MANAGER:
+            return words.manager(papers, self.kubeconfig, self._terms.controllers)
+        return words.scheduler(self.kubeconfig)
 
 
-def _etcd_words(papers: Path, data: Path, client: int, peer: int) -> list[str]:
-    here, there = f"https://127.0.0.1:{client}", f"https://127.0.0.1:{peer}"
-    pair = {"cert-file": "server.crt", "key-file": "server.key", "trusted-ca-file": "ca.crt"}
-    return [
-        f"--data-dir={data}",
-        f"--listen-client-urls={here}",
-        f"--advertise-client-urls={here}",
-        f"--listen-peer-urls={there}",
-        f"--initial-advertise-peer-urls={there}",
-        f"--initial-cluster=default={there}",
-        "--client-cert-auth",
-        "--peer-client-cert-auth",
-        *(
-            f"--{prefix}{it}={papers / name}"
-            for prefix in ("", "peer-")
-            for it, name in pair.items()
-        ),
-    ]
+class _Doors(NamedTuple):
+    """Where its programs listen."""
+
+    etcd: int
+    peer: int
+    api: int
 
 
-def _api_words(papers: Path, etcd: str, port: int) -> list[str]:
-    own, key, authority = (papers / it for it in ("server.crt", "server.key", "ca.crt"))
-    return [
-        f"--etcd-servers={etcd}",
-        f"--etcd-cafile={authority}",
-        f"--etcd-certfile={own}",
-        f"--etcd-keyfile={key}",
-        "--bind-address=127.0.0.1",
-        "--advertise-address=127.0.0.1",
-        f"--secure-port={port}",
-        "--endpoint-reconciler-type=none",
-        f"--tls-cert-file={own}",
-        f"--tls-private-key-file={key}",
-        f"--kubelet-client-certificate={own}",
-        f"--kubelet-client-key={key}",
-        "--service-cluster-ip-range=10.96.0.0/16",
-        "--service-account-issuer=https://kubernetes.default.svc",
-        f"--service-account-key-file={own}",
-        f"--service-account-signing-key-file={key}",
-        f"--token-auth-file={papers / 'tokens.csv'}",
-        "--authorization-mode=RBAC",
-        "--allow-privileged",
-    ]
-
-
-class _LogFile:
-    """Keeps what a program says."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = path.open("ab")
-
-    def write(self, data: bytes) -> None:
-        self._file.write(data)
-        self._file.flush()
-
-    def close(self) -> None:
-        self._file.close()
+def _doors(terms: PlaneTerms, chance: Chance) -> _Doors:
+    own = terms.port or doors.free(chance)
+    etcd = doors.free(chance, [own])
+    return _Doors(etcd, doors.free(chance, [own, etcd]), own)
 
 
 def _found(terms: PlaneTerms) -> dict[str, Path]:
     wanted = {
-        "etcd": programs.ETCD,
-        _API: terms.release,
-        _MANAGER: programs.KUBERNETES,
-        _SCHEDULER: programs.KUBERNETES,
+        ETCD: programs.ETCD,
+        API: terms.release,
+        MANAGER: programs.KUBERNETES,
+        SCHEDULER: programs.KUBERNETES,
     }
     found = {name: programs.find(part, name) for name, part in wanted.items()}
     if missing := sorted(name for name, it in found.items() if it is None):
@@ -271,10 +241,3 @@ def _name(root: Path, ports: Ports) -> str:
     if not path.exists():
         path.write_text(ports.chance.stream("plane").uuid())
     return path.read_text().strip()
-
-
-def _free_port() -> int:
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        port: int = it.getsockname()[1]
-        return port

@@ -1,27 +1,29 @@
 """Where the programs of a real Kubernetes are on this machine.
 
 Asked in this order: the folders that the environment names, PATH, and the cache that ``make real``
-fills. What is found must be of the release that is wanted.
+fills. What is found must be of the release that is wanted; only the Kubernetes that the environment
+names may be any that we claim to work with, so that whoever has another one can ask that.
 """
 
 from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache as once
 from pathlib import Path
 from typing import Final
 
-#: Folders with Kubernetes' programs, as other test tools name them.
+#: Folders with the programs of Kubernetes and etcd, as other test tools name them.
 ASSETS: Final = "KUBEBUILDER_ASSETS"
-#: A folder with etcd and its tools, or several with a colon between them.
+#: A folder with etcd and its tools, or etcd itself with them beside it; a colon between several.
 ETCD_BIN: Final = "STATEWARD_ETCD_BIN"
+_NAMED: Final = {"kubernetes": (ASSETS,), "etcd": (ETCD_BIN, ASSETS)}
 
 #: Seconds for a program to say its version.
-_PATIENCE: Final = 20.0
+PATIENCE: Final = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,7 @@ _ASK: Final = {
     "helm": ("version", "--short"),
 }
 _VERSION: Final = re.compile(r"\bv?(\d+\.\d+\.\d+)")
+_FOLDER: Final = re.compile(r"\d+(\.\d+)+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +72,7 @@ class Found:
     origin: str
 
 
-def cache(environment: Mapping[str, str]) -> Path:
+def cache(environment: Mapping[str, str] = os.environ) -> Path:
     """Return the folder that is filled once per machine."""
     base = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     return Path(base) / "stateward" / "real"
@@ -77,48 +80,88 @@ def cache(environment: Mapping[str, str]) -> Path:
 
 def find(part: Part, program: str, environment: Mapping[str, str] = os.environ) -> Found | None:
     """Return the first program of the wanted release, or None."""
-    for origin, path in _candidates(part, program, environment):
-        version = version_of(path)
-        if version == part.release or version.startswith(f"{part.release}."):
-            return Found(path, version, origin)
-    return None
+    return next(_found(part, program, environment), None)
 
 
-def version_of(path: Path) -> str:
+def order(version: str) -> tuple[int, ...]:
+    """Return a version as numbers, which compare as versions do.
+
+    >>> order("3.10.0") > order("3.9")
+    True
+    """
+    return tuple(map(int, version.split(".")))
+
+
+def version_of(path: Path, program: str, patience: float = PATIENCE) -> str:
     """Return what a program says its version is, or nothing when it says none."""
-    words = _ASK.get(path.name, ("--version",))
+    try:
+        known = path.stat()
+    except OSError:
+        return ""
+    return _asked(path, known.st_mtime_ns, program, patience)
+
+
+@once
+def _asked(path: Path, _changed: int, program: str, patience: float) -> str:
+    """Ask once for as long as the file stays the same: every question is a process."""
+    words = _ASK.get(program, ("--version",))
     try:
         ended = subprocess.run(  # noqa: S603 - asking programs is what it is for
             [str(path), *words],
+            stdin=subprocess.DEVNULL,
             capture_output=True,
-            text=True,
-            timeout=_PATIENCE,
+            timeout=patience,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
         return ""
-    said = _VERSION.search(ended.stdout + ended.stderr)
+    said = _VERSION.search((ended.stdout + ended.stderr).decode(errors="replace"))
     return said.group(1) if said else ""
 
 
-def _candidates(
-    part: Part, program: str, environment: Mapping[str, str]
-) -> Iterator[tuple[str, Path]]:
-    names = (ASSETS, ETCD_BIN) if part.name == "etcd" else (ASSETS,)
-    for name in names:
-        for named in filter(None, environment.get(name, "").split(":")):
-            yield from _if_there(name, Path(named) / program)
-    if known := shutil.which(program, path=environment.get("PATH", "")):
-        yield "PATH", Path(known)
-    for folder in _newest_first(cache(environment) / part.folder):
-        yield from _if_there("cache", folder / program)
+def _found(part: Part, program: str, environment: Mapping[str, str]) -> Iterator[Found]:
+    for origin in _NAMED.get(part.name, ()):
+        for path in _named(environment.get(origin, ""), program):
+            version = version_of(path, program)
+            if _is_of(part, version) or (part == KUBERNETES and _is_claimed(version)):
+                yield Found(path, version, origin)
+    for path in _in_folders(environment.get("PATH", "").split(os.pathsep), program):
+        version = version_of(path, program)
+        if _is_of(part, version):
+            yield Found(path, version, "PATH")
+    for folder in versions(cache(environment) / part.folder):
+        if _is_of(part, folder.name) and _can_run(folder / program):
+            yield Found(folder / program, folder.name, "cache")
 
 
-def _if_there(origin: str, path: Path) -> Iterator[tuple[str, Path]]:
-    if os.access(path, os.X_OK):
-        yield origin, path
+def versions(folder: Path) -> list[Path]:
+    """Return the versions of a part in the cache, the newest first; odd names are not ours."""
+    there = folder.iterdir() if folder.is_dir() else ()
+    ours = [it for it in there if it.is_dir() and _FOLDER.fullmatch(it.name)]
+    return sorted(ours, key=lambda it: order(it.name), reverse=True)
 
 
-def _newest_first(folder: Path) -> list[Path]:
-    versions = [it for it in folder.iterdir() if it.is_dir()] if folder.is_dir() else []
-    return sorted(versions, key=lambda it: tuple(map(int, it.name.split("."))), reverse=True)
+def _is_of(part: Part, version: str) -> bool:
+    return version == part.release or version.startswith(f"{part.release}.")
+
+
+def _is_claimed(version: str) -> bool:
+    return bool(version) and order(version) >= order(OLDEST_KUBERNETES.release)
+
+
+def _named(text: str, program: str) -> Iterator[Path]:
+    """Return where a program may be, of the folders and programs that a variable names."""
+    for named in filter(None, text.split(os.pathsep)):
+        path = Path(named)
+        if program == "etcd" and path.is_file():  # by whatever name
+            yield from filter(_can_run, [path])
+        else:
+            yield from _in_folders([path.parent if path.is_file() else path], program)
+
+
+def _in_folders(folders: Iterable[str | Path], program: str) -> Iterator[Path]:
+    return filter(_can_run, (Path(it) / program for it in folders if it))
+
+
+def _can_run(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 from stateward.core.moments import to_rfc3339
-from stateward.kube.errors import BadRequest, Conflict
+from stateward.kube.codec import Json
+from stateward.kube.errors import Conflict, ServerFailed
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
-from stateward.local.rules import metadata
+from stateward.local.rules.deletion import DeleteOptions, check_preconditions
 from stateward.local.rules.writes import Writes
 from stateward.local.store import Stored
+
+_SCHEDULED = "PodScheduled"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a pod shall be, and what is insisted on."""
+
+    node: str
+    uid: str = ""
+    resource_version: str = ""
+    #: What the pod is told on the way.
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    dry_run: bool = False
 
 
 class Binding:
@@ -20,24 +36,40 @@ class Binding:
         self._writes = writes
         self._now = now
 
-    def bind(self, key: ObjectKey, node: str, uid: str = "", *, dry_run: bool = False) -> Stored:
-        """Put a pod on a node, for good; raise Conflict when it is on one."""
-        if not node:
-            raise BadRequest("a binding must name its node in target.name")
+    def bind(self, key: ObjectKey, target: Target) -> Stored:
+        """Put a pod on a node, for good; raise Conflict when that cannot be."""
+        if not target.node:
+            raise ServerFailed("target.name: Required value")
         stored = self._writes.existing(PODS, key)
         old, pod = stored.document(), stored.document()
-        metadata.check_uid(PODS, key.name, meant=uid, found=stored.uid)
-        spec, status = pod.setdefault("spec", {}), pod.setdefault("status", {})
-        if "deletionTimestamp" in pod["metadata"]:
-            raise _refused(key, f"pod {key.name} is being deleted, cannot be assigned to a host")
-        if taken := spec.get("nodeName"):
-            raise _refused(key, f'pod {key.name} is already assigned to node "{taken}"')
-        spec["nodeName"] = node
-        others = [c for c in status.get("conditions") or () if c["type"] != "PodScheduled"]
+        check_preconditions(PODS, old, DeleteOptions(target.uid, target.resource_version))
+        if why := _obstacle(pod):
+            raise Conflict(f'Operation cannot be fulfilled on pods/binding "{key.name}": {why}')
+        pod.setdefault("spec", {})["nodeName"] = target.node
+        if target.annotations:
+            told = pod["metadata"].get("annotations") or {}
+            pod["metadata"]["annotations"] = told | dict(target.annotations)
+        self._tell(pod.setdefault("status", {}))
+        return self._writes.finish(PODS, old, pod, dry_run=target.dry_run)
+
+    def _tell(self, status: Json) -> None:
+        """Say that the pod has its place, in the place of what was said of that before."""
         since = {"lastProbeTime": None, "lastTransitionTime": to_rfc3339(self._now())}
-        status["conditions"] = [*others, {"type": "PodScheduled", "status": "True", **since}]
-        return self._writes.finish(PODS, old, pod, dry_run=dry_run)
+        fresh = {"type": _SCHEDULED, "status": "True", **since}
+        old = status.get("conditions") or []
+        if any(it["type"] == _SCHEDULED for it in old):
+            status["conditions"] = [fresh if it["type"] == _SCHEDULED else it for it in old]
+        else:
+            status["conditions"] = [*old, fresh]
 
 
-def _refused(key: ObjectKey, why: str) -> Conflict:
-    return Conflict(f'Operation cannot be fulfilled on pods/binding "{key.name}": {why}')
+def _obstacle(pod: Json) -> str:
+    """Say what keeps a pod from getting a node."""
+    name, spec = pod["metadata"]["name"], pod.get("spec") or {}
+    if "deletionTimestamp" in pod["metadata"]:
+        return f"pod {name} is being deleted, cannot be assigned to a host"
+    if taken := spec.get("nodeName"):
+        return f'pod {name} is already assigned to node "{taken}"'
+    if spec.get("schedulingGates"):
+        return f"pod {name} has non-empty .spec.schedulingGates"
+    return ""

@@ -24,7 +24,8 @@ def invalid(resource: Resource[Any], name: str, *causes: Cause) -> Invalid:
     """Return the refusal of an object, with everything that is wrong with it."""
     told = ", ".join(f"{cause.field}: {cause.message}" for cause in causes)
     listed = f"[{told}]" if len(causes) > 1 else told
-    return Invalid(f'{resource.kind} "{name}" is invalid: {listed}', causes=causes)
+    kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    return Invalid(f'{kind} "{name}" is invalid: {listed}', causes=causes)
 
 
 def unpatchable(resource: Resource[Any], name: str, why: str) -> Invalid:

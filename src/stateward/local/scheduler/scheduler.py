@@ -34,7 +34,6 @@ from stateward.runtime.triggers import itself
 _PODS = loosely(PODS)
 _CLAIMS = loosely(VOLUME_CLAIMS)
 _UNREADABLE = "the pod must say where it may run in the way that Kubernetes reads, and does not"
-_PLACED: Json = {"type": "PodScheduled", "status": "True", "reason": None, "message": None}
 
 
 class Scheduler:
@@ -120,34 +119,27 @@ class Scheduler:
                 await self._desk.client.patch(_CLAIMS, wish.claim, MergePatch(note))
 
     async def _bind(self, pod: Document, view: PodView, node: str) -> None:
-        """Write the node into the pod, after its condition: later its status is the node's."""
+        """Put the very pod that was looked at on its node."""
         self._forget(view.key)
-        pod = await self._say(pod, _PLACED) or pod
         self._board.assume(view, node)
-        patch = {"metadata": _exactly(pod), "spec": {"nodeName": node}}
-        await self._desk.client.patch(_PODS, view.key, MergePatch(patch))
+        await self._desk.client.bind(view.key, node, uid=pod.metadata.uid)
         about = ObjectReference.of(PODS, pod.metadata)
         text = f"Successfully assigned {view.key} to {node}"
         await self._desk.recorder.tell(about, EventType.NORMAL, "Scheduled", text)
 
-    async def _say(self, pod: Document, condition: Json) -> Document | None:
-        """Set a condition of a pod; return the pod as it is then, or None when it was so."""
+    async def _say(self, pod: Document, condition: Json) -> bool:
+        """Set a condition of a pod; return whether that was news."""
         old = pod.status.get("conditions") or []
-        now = self._desk.ports.clock.now()
-        new = [_whole(it) for it in with_condition(old, condition, now)]
+        new = with_condition(old, condition, self._desk.ports.clock.now())
         if new == old:
-            return None
-        patch = {"metadata": _exactly(pod), "status": {"conditions": new}}
-        key = pod.metadata.key
-        return await self._desk.client.patch(_PODS, key, MergePatch(patch), subresource="status")
+            return False
+        patch = MergePatch({"metadata": _exactly(pod), "status": {"conditions": new}})
+        await self._desk.client.patch(_PODS, pod.metadata.key, patch, subresource="status")
+        return True
 
 
 def _refused(reason: str, message: str) -> Json:
     return {"type": "PodScheduled", "status": "False", "reason": reason, "message": message}
-
-
-def _whole(condition: Json) -> Json:
-    return {name: value for name, value in condition.items() if value is not None}
 
 
 def _exactly(pod: Document) -> Json:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import msgspec
 from aiohttp import web
 
 from stateward.core.ports import Ports
 from stateward.kube.client import Propagation
-from stateward.kube.codec import Json
-from stateward.kube.errors import BadRequest, MethodNotAllowed, NotFound
+from stateward.kube.codec import Json, Part
+from stateward.kube.errors import BadRequest, MethodNotAllowed, NotFound, ServerFailed
 from stateward.kube.resources import NAMESPACES, PODS
 from stateward.local.api import Api
 from stateward.local.client import LogSource
+from stateward.local.rules.binding import Target
 from stateward.local.server import options, podlogs
 from stateward.local.server.answers import document
 from stateward.local.server.refusals import not_found_here, success
@@ -90,23 +92,54 @@ class Subresources:
 
     async def _bind(self, call: Call) -> web.StreamResponse:
         sent = await self._sent(call, "Binding")
-        node = (sent.get("target") or {}).get("name") or ""
-        if not isinstance(node, str) or not node:
-            raise BadRequest("target.name must be the name of a node")
-        rehearsal = options.dry_run(call.query.get("dryRun", ""))
-        self._api.bind(call.key, node, _metadata(sent).get("uid") or "", dry_run=rehearsal)
+        self._api.bind(
+            call.key, _target(sent, dry_run=options.dry_run(call.query.get("dryRun", "")))
+        )
         return document(success(call.address, code=201), 201)
 
     async def _sent(self, call: Call, kind: str) -> Json:
         sent = await call.sent()
         if sent.get("kind", kind) != kind:
             raise BadRequest(f"the body must be of kind {kind}, got {sent['kind']!r}")
-        name = _metadata(sent).get("name") or call.key.name
-        if name != call.key.name:
-            raise BadRequest(
-                f"name in URL does not match name in {kind} object: {call.key.name!r}, {name!r}"
-            )
+        if _metadata(sent).get("name") != call.key.name:
+            raise BadRequest(f"name in URL does not match name in {kind} object")
         return sent
+
+
+class _Meant(Part):
+    uid: str | None = None
+    resource_version: str | None = None
+    annotations: dict[str, str] | None = None
+
+
+class _Node(Part):
+    name: str | None = None
+    kind: str | None = None
+
+
+class _Binding(Part):
+    metadata: _Meant = _Meant()
+    target: _Node = _Node()
+
+
+def _target(sent: Json, *, dry_run: bool) -> Target:
+    """Read where a pod shall be."""
+    try:
+        asked = msgspec.convert(sent, _Binding)
+    except msgspec.ValidationError as error:
+        raise BadRequest(f"the Binding cannot be read: {error}") from error
+    meant, node = asked.metadata, asked.target
+    if node.kind not in {None, "", "Node"}:
+        raise ServerFailed(
+            f'target.kind: Unsupported value: "{node.kind}": supported values: "Node", "<empty>"'
+        )
+    return Target(
+        node.name or "",
+        meant.uid or "",
+        meant.resource_version or "",
+        meant.annotations or {},
+        dry_run=dry_run,
+    )
 
 
 def _metadata(sent: Json) -> dict[str, Any]:

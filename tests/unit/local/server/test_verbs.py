@@ -242,7 +242,8 @@ async def test_a_pod_gets_its_node() -> None:
         await site.post("/api/v1/nodes", {"metadata": {"name": "n1"}})
         pod = {"metadata": {"name": "p"}, "spec": TEMPLATE["spec"]}
         await site.post(PODS, pod)
-        bound = await site.post(f"{PODS}/p/binding", {"kind": "Binding", "target": {"name": "n1"}})
+        binding = {"kind": "Binding", "metadata": {"name": "p"}, "target": {"name": "n1"}}
+        bound = await site.post(f"{PODS}/p/binding", binding)
 
         assert (bound.status, bound.json["status"]) == (201, "Success")
         assert (await site.get(f"{PODS}/p")).json["spec"]["nodeName"] == "n1"

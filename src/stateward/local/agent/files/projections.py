@@ -23,9 +23,11 @@ from stateward.local.agent.environment import (
     resource_of,
 )
 from stateward.local.agent.references import Lookup
+from stateward.local.agent.tokens import Ask, Tokens
 
 _DATA = "..data"
 _MODE = 0o644
+_HOUR = 3600
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,19 @@ def _source(source: Json, mode: int | None, pod: PodView, lookup: Lookup) -> Fil
         return dict(_named(part, "secret", mode, namespace, lookup))
     if "downwardAPI" in source:
         return dict(_fields(source["downwardAPI"] or {}, mode, pod))
-    return {}  # a token of the service account is not offered here
+    if "serviceAccountToken" in source and lookup.tokens is not None:
+        part = source["serviceAccountToken"] or {}
+        return {_safe(part["path"]): FileText(_token(part, pod, lookup.tokens), mode or _MODE)}
+    return {}  # tokens of service accounts are not offered by every control plane
+
+
+def _token(part: Json, pod: PodView, tokens: Tokens) -> bytes:
+    account = pod.spec.get("serviceAccountName") or "default"
+    audience, seconds = part.get("audience") or "", part.get("expirationSeconds") or _HOUR
+    token = tokens.get(Ask(pod.metadata.key, pod.metadata.uid, account, audience, seconds))
+    if token is None:
+        raise ConfigMissing(f'no token yet for the service account "{account}"')
+    return token
 
 
 def _named(

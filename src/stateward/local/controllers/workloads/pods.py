@@ -12,7 +12,7 @@ from stateward.core.naming import LABEL_LIMIT
 from stateward.kube import conditions
 from stateward.kube.codec import Json, Part, decode
 from stateward.kube.meta import ObjectMeta
-from stateward.kube.objects.pods import ContainerStatus, PodStatus
+from stateward.kube.objects.pods import PodStatus
 from stateward.kube.resources import Resource
 from stateward.kube.selector import LabelSelector
 from stateward.local.documents import Document
@@ -20,9 +20,6 @@ from stateward.local.documents import Document
 FINISHED = frozenset({"Succeeded", "Failed"})
 
 _STEM_LIMIT = LABEL_LIMIT - len("-12345")
-
-#: Why a container waits although nothing is wrong with it.
-_ON_ITS_WAY = frozenset({"", "ContainerCreating", "PodInitializing"})
 
 
 class _Placed(Part):
@@ -42,8 +39,6 @@ class Seen:
     #: When it last became ready; None while it is not, or nobody said when.
     ready_since: float | None = None
     restarts: int = 0
-    #: True when it will hardly become ready by itself: it could not start, or keeps ending.
-    stuck: bool = False
     #: When it ended; None while it runs, or nobody said when.
     ended: float | None = None
 
@@ -61,7 +56,6 @@ class Seen:
             ready=is_ready,
             ready_since=moment(ready.last_transition_time) if ready and is_ready else None,
             restarts=sum(it.restart_count for it in status.container_statuses),
-            stuck=phase == "Pending" or any(map(_is_stuck, status.container_statuses)),
             ended=_end_of(pod.metadata, status) if phase in FINISHED else None,
         )
 
@@ -184,11 +178,6 @@ def number(part: Json, name: str, default: int) -> int:
 def moment(text: Any) -> float | None:
     """Return a moment that may be missing, as seconds since the epoch."""
     return from_rfc3339(text) if text else None
-
-
-def _is_stuck(container: ContainerStatus) -> bool:
-    waiting = container.state.waiting
-    return waiting is not None and waiting.reason not in _ON_ITS_WAY
 
 
 def _end_of(metadata: ObjectMeta, status: PodStatus) -> float | None:

@@ -20,7 +20,7 @@ _PARTS: Final[dict[str, tuple[str, str, str, list[str]]]] = {
     "scale": ("autoscaling", "v1", "Scale", _PART_VERBS),
     "log": ("", "", "", ["get"]),
     "eviction": ("policy", "v1", "Eviction", ["create"]),
-    "binding": ("", "v1", "Binding", ["create"]),
+    "binding": ("", "", "Binding", ["create"]),
 }
 
 
@@ -63,7 +63,9 @@ def groups(kinds: Kinds) -> dict[str, list[Version]]:
 
 def _resource(kind: Kind) -> Json:
     resource = kind.resource
-    answer = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+    # Of Kubernetes' own kinds it goes without saying.
+    place = ("", "") if kind.built_in else (resource.group, resource.version)
+    answer = {"group": place[0], "version": place[1], "kind": resource.kind}
     found: Json = {
         "resource": resource.plural,
         "responseKind": answer,
@@ -114,7 +116,7 @@ def aggregated(kinds: Kinds, version: str, *, core: bool) -> Json:
     """Return all resources of all groups in one document."""
     items = [
         {
-            "metadata": {"name": group, "creationTimestamp": None},
+            "metadata": {"name": group} if group else {},
             "versions": [
                 {"version": it.name, "resources": list(it.resources), "freshness": "Current"}
                 for it in versions
@@ -175,12 +177,12 @@ def _entries(found: Json) -> Iterable[Json]:
             entry[name] = found[name]
     yield entry
     for it in found.get("subresources", ()):
-        yield {
+        whole, part = found["responseKind"], it["responseKind"]
+        elsewhere = {name: part[name] for name in ("group", "version") if part[name] != whole[name]}
+        yield elsewhere | {
             "name": f"{found['resource']}/{it['subresource']}",
             "singularName": "",
             "namespaced": namespaced,
-            "group": it["responseKind"]["group"],
-            "version": it["responseKind"]["version"],
-            "kind": it["responseKind"]["kind"],
+            "kind": part["kind"],
             "verbs": it["verbs"],
         }

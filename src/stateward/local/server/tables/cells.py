@@ -21,6 +21,9 @@ _ACCESS = {
     "ReadWriteOncePod": "RWOP",
 }
 
+#: The types of columns that are not text, by the mark behind their names.
+_MARKED = {"*": "integer", "?": "boolean", "@": "date"}
+
 #: An object and the time now, as the cells of its line.
 Line = Callable[[Json, float], list[Any]]
 
@@ -41,9 +44,8 @@ def layout(line: Line, names: str, wide: str = "") -> Layout:
 
 
 def _column(name: str, priority: int) -> Column:
-    marked = name.endswith("*")  # a number
-    clean = name.rstrip("*")
-    kind = "integer" if marked else "string"
+    kind = _MARKED.get(name[-1], "string")
+    clean = name.rstrip("".join(_MARKED))
     return Column(clean, kind, "", format="name" if clean == "Name" else "", priority=priority)
 
 

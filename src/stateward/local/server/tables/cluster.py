@@ -206,7 +206,7 @@ def _subject(it: Json) -> str:
 
 
 _BINDING = layout(_binding, "Name|Role|Age", "Users|Groups|ServiceAccounts")
-_CREATED = layout(_created, "Name|Created At")
+_CREATED = layout(_created, "Name|Created At@")
 _EVENT_COLUMNS = "Last Seen|Type|Reason|Object|Subobject|Source|Message|First Seen|Count|Name"
 _EVENT_WIDE = frozenset({"Subobject", "Source", "First Seen", "Count", "Name"})
 _RBAC = "rbac.authorization.k8s.io"
@@ -242,8 +242,8 @@ LAYOUTS = {
         ),
         _event,
     ),
-    "configmaps": layout(_config_map, "Name|Data*|Age"),
-    "secrets": layout(_secret, "Name|Type|Data*|Age"),
+    "configmaps": layout(_config_map, "Name|Data|Age"),
+    "secrets": layout(_secret, "Name|Type|Data|Age"),
     "serviceaccounts": layout(_service_account, "Name|Secrets*|Age"),
     "leases.coordination.k8s.io": layout(_lease, "Name|Holder|Age"),
     "customresourcedefinitions.apiextensions.k8s.io": _CREATED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from stateward.kube.codec import Json, encode
@@ -29,7 +30,12 @@ def layout_of(kind: Kind) -> Layout:
     def line(document: Json, now: float) -> list[Any]:
         return [name_of(document), *(_cell(document, it, now) for it in kind.columns)]
 
-    return Layout((_NAME, *kind.columns), line)
+    return Layout((_NAME, *(_described(it) for it in kind.columns)), line)
+
+
+def _described(column: Column) -> Column:
+    said = f"Custom resource definition column (in JSONPath format): {column.path}"
+    return column if column.description else replace(column, description=said)
 
 
 def _cell(document: Json, column: Column, now: float) -> Any:

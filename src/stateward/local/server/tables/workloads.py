@@ -135,7 +135,7 @@ _MADE = "Containers|Images"
 
 LAYOUTS = {
     "deployments.apps": layout(
-        _deployment, "Name|Ready|Up-to-date*|Available*|Age", f"{_MADE}|Selector"
+        _deployment, "Name|Ready|Up-to-date|Available|Age", f"{_MADE}|Selector"
     ),
     "statefulsets.apps": layout(_stateful_set, "Name|Ready|Age", _MADE),
     "replicasets.apps": layout(
@@ -144,8 +144,8 @@ LAYOUTS = {
     "jobs.batch": layout(_job, "Name|Status|Completions|Duration|Age", f"{_MADE}|Selector"),
     "cronjobs.batch": layout(
         _cron_job,
-        "Name|Schedule|Timezone|Suspend|Active*|Last Schedule|Age",
+        "Name|Schedule|Timezone|Suspend?|Active*|Last Schedule|Age",
         f"{_MADE}|Selector",
     ),
-    "controllerrevisions.apps": layout(_controller_revision, "Name|Controller|Revision*|Age"),
+    "controllerrevisions.apps": layout(_controller_revision, "Name|Controller|Revision|Age"),
 }

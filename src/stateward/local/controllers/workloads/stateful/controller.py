@@ -136,6 +136,7 @@ class StatefulSets:
 
     async def _carry_out(self, scene: _Scene, decided: Plan) -> str:
         """Make all moves; return what stands in the way, if anything does."""
+        await self._keep_labels(scene)
         await self._keep_claims(scene)
         obstacles = [await self._do(scene, move) for move in decided.moves]
         return "; ".join(filter(None, obstacles))
@@ -202,6 +203,13 @@ class StatefulSets:
         await self._hands.delete(PODS, pod.metadata)
         text = f"delete Pod {pod.name} in StatefulSet {name} successful"
         await self._hands.tell(owner, "SuccessfulDelete", text)
+
+    async def _keep_labels(self, scene: _Scene) -> None:
+        """Have every pod be found by the labels of its name: of adopted ones, too."""
+        for ordinal in Rules.of(scene.owner.spec).ordinals:
+            pod = scene.pods.get(ordinal)
+            if pod is not None and (lost := identity.lost_labels(pod.metadata, ordinal)):
+                await self._hands.change(PODS, pod.metadata, {"metadata": {"labels": lost}})
 
     async def _keep_claims(self, scene: _Scene) -> None:
         """Have every claim there, and end with whom the policy says, before any pod is removed."""

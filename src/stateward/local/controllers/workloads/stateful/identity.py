@@ -34,11 +34,10 @@ def pod_body(owner: Document, ordinal: int, revision: str, template: Json) -> Js
     """Return a pod of a set."""
     spec = owner.spec
     name = f"{owner.metadata.name}-{ordinal}"
-    labels = {_NAME_LABEL: name, _INDEX_LABEL: str(ordinal), REVISION_LABEL: revision}
-    if len(name) > LABEL_LIMIT:
-        del labels[_NAME_LABEL]
+    labels = {**_labels(name, ordinal), REVISION_LABEL: revision}
     metadata = {
         "name": name,
+        "generateName": f"{owner.metadata.name}-",
         "namespace": owner.metadata.namespace,
         "labels": labels,
         "ownerReferences": [owner_reference(STATEFUL_SETS, owner.metadata)],
@@ -50,6 +49,18 @@ def pod_body(owner: Document, ordinal: int, revision: str, template: Json) -> Js
     if claims:
         placed["volumes"] = _volumes(owner.metadata.name, ordinal, template, claims)
     return from_template(template, metadata, placed)
+
+
+def lost_labels(pod: ObjectMeta, ordinal: int) -> Json:
+    """Return the labels of its name that a pod lost, or never had before it was adopted."""
+    wanted = _labels(pod.name, ordinal)
+    is_named = pod.labels.get(_NAME_LABEL) == wanted.get(_NAME_LABEL)
+    return {} if is_named else wanted
+
+
+def _labels(name: str, ordinal: int) -> Json:
+    named = {_NAME_LABEL: name} if len(name) <= LABEL_LIMIT else {}
+    return {**named, _INDEX_LABEL: str(ordinal)}
 
 
 def _volumes(
@@ -95,7 +106,7 @@ def _claim_body(
     if meta.get("annotations"):
         metadata["annotations"] = meta["annotations"]
     if retention.ends_with_set:
-        metadata["ownerReferences"] = [claim_owner_set(owner.metadata)]
+        metadata["ownerReferences"] = [owner_reference(STATEFUL_SETS, owner.metadata)]
     return {
         "apiVersion": VOLUME_CLAIMS.api_version,
         "kind": VOLUME_CLAIMS.kind,
@@ -118,38 +129,31 @@ class Retention:
         return cls(policy.get("whenDeleted") == "Delete", policy.get("whenScaled") == "Delete")
 
 
-def claim_owner_set(owner: ObjectMeta) -> Json:
-    """Return what a claim says about the set that it ends with: no controller, just an owner."""
-    return owner_reference(STATEFUL_SETS, owner) | {
-        "controller": False,
-        "blockOwnerDeletion": False,
-    }
-
-
-def _claim_owner_pod(pod: ObjectMeta) -> Json:
-    return owner_reference(PODS, pod) | {"controller": False, "blockOwnerDeletion": False}
-
-
 def claim_owners(
     claim: ObjectMeta,
     owner: ObjectMeta,
     retention: Retention,
-    pod: ObjectMeta | None,
+    pod: ObjectMeta,
     *,
     condemned: bool,
 ) -> list[Json] | None:
     """Return the owners that a claim must have, or None when it has them.
 
     A claim whose pod is scaled away ends with that pod if the policy says so; else it ends with the
-    set, or with nothing. Owners that somebody else named stay.
+    set, or with nothing. Owners that somebody else named stay, and if one of them controls the
+    claim, we do not. A claim of an earlier set or pod of our names ends with that one.
     """
     old = owners_of(claim)
-    managed = {(STATEFUL_SETS.kind, owner.name), (PODS.kind, pod.name if pod else "")}
-    wanted = [it for it in old if (it.get("kind"), it.get("name")) not in managed]
-    if condemned and retention.ends_with_pod and pod is not None:
-        wanted.append(_claim_owner_pod(pod))
-    elif retention.ends_with_set:
-        wanted.append(claim_owner_set(owner))
+    ours = {(STATEFUL_SETS.kind, owner.name): owner.uid, (PODS.kind, pod.name): pod.uid}
+    named = [it for it in old if (it.get("kind"), it.get("name")) in ours]
+    if any(it["uid"] != ours[it["kind"], it["name"]] for it in named):
+        return None
+    wanted = [it for it in old if it not in named]
+    if not any(it.get("controller") for it in wanted):
+        if condemned and retention.ends_with_pod:
+            wanted.append(owner_reference(PODS, pod))
+        elif retention.ends_with_set:
+            wanted.append(owner_reference(STATEFUL_SETS, owner))
     same = {it["uid"] for it in old} == {it["uid"] for it in wanted}
     return None if same else wanted
 

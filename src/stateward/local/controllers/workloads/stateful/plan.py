@@ -7,7 +7,7 @@ still replaced one by one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -99,9 +99,9 @@ def plan(view: View) -> Plan:
             if not rules.parallel:
                 return step
             steps.append(step)
-    condemned = sorted((o for o in view.pods if o not in rules.ordinals), reverse=True)
-    for ordinal in condemned:
-        step = _take_down(view.pods[ordinal])
+    condemned = [view.pods[o] for o in sorted(view.pods) if o not in rules.ordinals]
+    for pod in reversed(condemned):
+        step = _take_down(view, pod, condemned)
         if not rules.parallel:
             return step
         steps.append(step)
@@ -133,29 +133,24 @@ def _bring_up(view: View, ordinal: int) -> Plan | None:
     if pod.finished:
         return Plan((Remove(pod, "RecreatingFailedPod"),))
     if not pod.serves:
-        if not view.rules.parallel and _is_hopeless(view, ordinal, pod):
-            return Plan((Remove(pod),))
         return Plan((), f"pod {pod.name} to be ready")
     rest = pod.available_in(view.rules.min_ready, view.now)
     return None if rest == 0.0 else Plan((), f"pod {pod.name} to stay ready", rest)
 
 
-def _is_hopeless(view: View, ordinal: int, pod: Seen) -> bool:
-    """Tell whether to replace a pod that is not ready, instead of waiting for it.
-
-    Its template is not wanted any more. If it was only an attempt between two revisions, or cannot
-    start, the wait might never end, and nobody could correct a mistake in a template.
-    """
-    outdated = view.rules.rolling and ordinal >= view.rules.update_from
-    if not outdated or revision_of(pod) == view.update:
-        return False
-    return revision_of(pod) != view.current or pod.stuck
-
-
-def _take_down(pod: Seen) -> Plan:
+def _take_down(view: View, pod: Seen, condemned: Sequence[Seen]) -> Plan:
+    """Return how a pod goes that is not asked for; of several that do not serve, the lowest may."""
     if pod.leaving:
         return Plan((), f"pod {pod.name} to end")
-    return Plan((Remove(pod),))
+    blocked = next((it for it in condemned if it.leaving or not _is_available(view, it)), pod)
+    if view.rules.parallel or blocked is pod or _is_available(view, pod):
+        return Plan((Remove(pod),))
+    rest = pod.available_in(view.rules.min_ready, view.now)
+    return Plan((), f"pod {blocked.name} to be available", rest)
+
+
+def _is_available(view: View, pod: Seen) -> bool:
+    return pod.serves and pod.available(view.rules.min_ready, view.now)
 
 
 def _roll(view: View) -> Plan | None:

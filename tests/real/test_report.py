@@ -1,0 +1,96 @@
+"""What a run with ``--real`` prints at its end, as a picture."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from real.report import Asked, asked_of, lines_of
+
+NAMES = "tests/contract/kubernetes/test_names.py"
+ORDER = "tests/contract/controllers/test_order.py"
+CREATE = "tests/contract/test_client_create.py"
+
+
+def report(nodeid: str, differs: str = "") -> pytest.TestReport:
+    made = pytest.TestReport(nodeid, ("", 0, ""), {}, "passed", None, "call")
+    if differs:
+        made.wasxfail = f"differs: {differs}"
+    return made
+
+
+def reports(path: str, *tests: str) -> list[pytest.TestReport]:
+    return [report(f"{path}::test_{it}") for it in tests]
+
+
+@pytest.mark.parametrize(
+    ("test", "story", "case", "column"),
+    [
+        ("test_a[embedded]", "test_a", "", "embedded"),
+        ("test_a[1.35-Upper]", "test_a", "Upper", "1.35"),
+        ("test_a[Upper-1.32]", "test_a", "Upper", "1.32"),
+        ("test_a[embedded--dash-1.35]", "test_a", "-dash-1.35", "embedded"),
+        ("test_a[given-x[0]::y]@group", "test_a", "x[0]::y", "given"),
+    ],
+)
+def test_a_tests_name_says_whom_it_asks(test: str, story: str, case: str, column: str) -> None:
+    asked = asked_of(f"{NAMES}::{test}")
+
+    assert isinstance(asked, Asked)
+    assert (asked.story, asked.case, asked.column) == (story, case, column)
+
+
+@pytest.mark.parametrize("nodeid", [f"{NAMES}::test_a", f"{NAMES}::test_a[x]", "tests/unit/test_a.py::test_a[http]"])  # fmt: skip
+def test_others_ask_no_column(nodeid: str) -> None:
+    assert asked_of(nodeid) is None
+
+
+def test_the_columns_stand_side_by_side() -> None:
+    columns = ("embedded", "1.35", "1.32")
+    stats = {
+        "passed": [
+            *reports(NAMES, *(f"a_name_is_given_once[{it}]" for it in columns)),
+            *reports(NAMES, *(f"odd_names[{it}-{case}]" for case in "ab" for it in columns)),
+            *reports(NAMES, "some_names[embedded-a]", "some_names[1.35-a]", "some_names[1.35-b]"),
+            *reports(ORDER, "upwards[1.35]"),
+            *reports(CREATE, "a[memory]", "a[http]", "a[1.35]", "b[memory]", "b[http]"),
+        ],
+        "skipped": reports(CREATE, "a[1.32]"),
+        "xfailed": [report(f"{ORDER}::test_upwards[embedded]", "Pods are slow.")],
+        "failed": reports(NAMES, "some_names[embedded-b]"),
+        "error": reports(CREATE, "b[1.35]"),
+    }
+
+    assert "\n".join(lines_of(stats)) == dedent(
+        """
+        controllers/test_order.py  embedded 1.35     1.32
+          upwards                  differs  ok       -
+
+        kubernetes/test_names.py   embedded 1.35     1.32
+          a name is given once     ok       ok       ok
+          odd names (2 cases)      ok       ok       ok
+          some names: a            ok       ok       -
+          some names: b            FAILED   ok       -
+
+        6 stories; embedded: 4 ok, 1 differs, 1 FAILED; 1.35: 6 ok; 1.32: 3 ok
+
+        truths of the client     memory  http  1.35            1.32
+          test_client_create.py  2 ok    2 ok  1 ok, 1 FAILED  1 not asked
+
+        2 truths; memory: 2 ok; http: 2 ok; 1.35: 1 ok, 1 FAILED; 1.32: 1 not asked
+
+        The embedded Kubernetes knowingly differs:
+          Pods are slow.
+            upwards"""
+    )
+
+
+def test_a_test_that_passed_and_then_failed_to_clean_up_has_failed() -> None:
+    stats = {"passed": reports(NAMES, "a[embedded]"), "error": reports(NAMES, "a[embedded]")}
+
+    assert lines_of(stats)[2].split() == ["a", "FAILED"]
+
+
+def test_without_columns_there_is_nothing_to_say() -> None:
+    assert lines_of({"passed": reports("tests/unit/test_a.py", "a")}) == []

@@ -1,0 +1,1 @@
+"""Obtains the real programs that our tests ask, once per machine: ``make real``."""
