@@ -10,6 +10,7 @@ import structlog
 
 from fakes import kubectl
 from real import planes, report
+from stateward.core.errors import UsageError
 from stateward.sim import loop as sim_loop
 
 #: No single test may take longer than this, whatever it waits for.
@@ -25,7 +26,10 @@ def pytest_configure(config: pytest.Config) -> None:
     """Start the control planes that a run shares, once: workers find them by the environment."""
     if config.getoption("--real") and not hasattr(config, "workerinput"):
         shared = planes.all_shared()
-        shared.__enter__()
+        try:
+            shared.__enter__()
+        except UsageError as error:
+            raise pytest.UsageError(f"--real: {error}; {error.hint}") from error
         config.add_cleanup(lambda: shared.__exit__(None, None, None))
 
 

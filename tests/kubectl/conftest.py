@@ -1,4 +1,7 @@
-"""A served API without nodes, in a thread of this process, and kubectl pointed at it."""
+"""A served API without nodes, in a thread of this process, and kubectl pointed at it.
+
+With ``--real`` everything that asks for kubectl is also asked of the real Kubernetes beside it.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from contract.kubernetes.columns import EMBEDDED
 from local.clusters import Kubectl, kubectl_for
+from real import planes
 from stateward.core.ports import Ports
 from stateward.local.collector import Collector
 from stateward.local.schema.served import served_api
@@ -17,8 +22,23 @@ from stateward.local.server.app import ApiServer
 from stateward.local.server.identity import identity, kubeconfig_text, write_secret
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "kubeconfig" in metafunc.fixturenames:
+        columns = {EMBEDDED: None, **planes.kubeconfigs()}
+        metafunc.parametrize(
+            "kubeconfig", columns.values(), ids=columns, indirect=True, scope="session"
+        )
+
+
 @pytest.fixture(scope="session")
-def kubeconfig(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+def kubeconfig(request: pytest.FixtureRequest) -> Path:
+    """Return how a server is reached: a real one, or our own."""
+    path: Path = request.param or request.getfixturevalue("embedded")
+    return path
+
+
+@pytest.fixture(scope="session")
+def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Serve until the end of the session."""
     path = tmp_path_factory.mktemp("kubectl") / "kubeconfig"
     ready, loop = threading.Event(), asyncio.new_event_loop()
@@ -51,6 +71,12 @@ async def _serve(path: Path, ready: threading.Event, ending: asyncio.Event) -> N
 def anywhere(kubeconfig: Path, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
     """kubectl in the namespace ``default``."""
     return kubectl_for(kubeconfig, tmp_path_factory.mktemp("home"))
+
+
+@pytest.fixture(scope="session")
+def ours(embedded: Path, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
+    """kubectl before our own server, for what only that one says."""
+    return kubectl_for(embedded, tmp_path_factory.mktemp("home"))
 
 
 @pytest.fixture

@@ -41,11 +41,11 @@ spec:
 DEFINITION = """
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: widgets.kubectl.example.com}
+metadata: {name: gadgets.kubectl.example.com}
 spec:
   group: kubectl.example.com
   scope: Namespaced
-  names: {kind: Widget, plural: widgets, singular: widget, shortNames: [wd], categories: [all]}
+  names: {kind: Gadget, plural: gadgets, singular: gadget, shortNames: [gd], categories: [all]}
   versions:
   - name: v1
     served: true
@@ -71,9 +71,9 @@ spec:
           status: {type: object, x-kubernetes-preserve-unknown-fields: true}
 """
 
-WIDGET = """
+GADGET = """
 apiVersion: kubectl.example.com/v1
-kind: Widget
+kind: Gadget
 metadata: {name: w}
 spec: {size: 3, color: red}
 """

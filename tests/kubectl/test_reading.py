@@ -16,6 +16,10 @@ def shop(kubectl: Kubectl) -> Kubectl:
     return kubectl
 
 
+#: What the tests made; a cluster puts things of its own into every namespace.
+MINE = "app=shop"
+
+
 def columns(text: str) -> list[list[str]]:
     return [line.split() for line in text.splitlines()]
 
@@ -31,28 +35,31 @@ def test_columns(shop: Kubectl) -> None:
     assert columns(shop("get", "cm", "conf", "--no-headers"))[0][:2] == ["conf", "1"]
 
 
-def test_every_kind_has_columns(anywhere: Kubectl) -> None:
-    served = anywhere("api-resources", "--verbs=list", "-o", "name").split()
-    told = anywhere("get", ",".join(served), "-A", code=None)
+def test_every_kind_has_columns(ours: Kubectl) -> None:
+    served = ours("api-resources", "--verbs=list", "-o", "name").split()
+    told = ours("get", ",".join(served), "-A", code=None)
 
     assert len(served) >= 22
-    assert "rror" not in told
+    assert not [line for line in told.splitlines() if line.lower().startswith("error")]
     assert "namespace/default" in told
 
 
 def test_other_forms(shop: Kubectl) -> None:
-    assert shop("get", "pods,cm", "-o", "name").split() == ["pod/db-0", "configmap/conf"]
+    assert shop("get", "pod/db-0", "cm/conf", "-o", "name").split() == [
+        "pod/db-0",
+        "configmap/conf",
+    ]
     assert shop("get", "deploy", "web", "-o", "jsonpath={.spec.replicas}") == "2"
     assert shop.json("get", "cm", "conf")["data"] == {"color": "red"}
     assert "color: red" in shop("get", "cm", "conf", "-o", "yaml")
-    shown = shop("get", "cm", "-o", "custom-columns=N:.metadata.name,C:.data.color")
+    shown = shop("get", "cm", "-l", MINE, "-o", "custom-columns=N:.metadata.name,C:.data.color")
     assert columns(shown) == [["N", "C"], ["conf", "red"]]
-    assert columns(shop("get", "cm", "--show-labels"))[1][-1] == "app=shop"
+    assert columns(shop("get", "cm", "-l", MINE, "--show-labels"))[1][-1] == "app=shop"
     assert "conf" in shop("get", "cm", "--sort-by=.metadata.name")
 
 
 def test_selectors(shop: Kubectl) -> None:
-    assert shop("get", "all,cm", "-l", "app=shop", "-o", "name").split() == [
+    assert shop("get", "deploy,cm", "-l", MINE, "-o", "name").split() == [
         "deployment.apps/web",
         "configmap/conf",
     ]
@@ -68,7 +75,7 @@ def test_in_pieces(shop: Kubectl) -> None:
     names = [f"c{number:02}" for number in range(12)]
     shop("apply", "-f", "-", stdin="---".join(CONFIG.replace("conf", name) for name in names))
 
-    assert shop.names("cm", "--chunk-size=5") == [*names, "conf"]
+    assert shop.names("cm", "-l", MINE, "--chunk-size=5") == [*names, "conf"]
 
 
 def test_all_namespaces(shop: Kubectl) -> None:
@@ -91,7 +98,7 @@ def test_watching(shop: Kubectl) -> None:
 def test_describing(shop: Kubectl) -> None:
     told = shop("describe", "deploy", "web")
 
-    assert "2 desired | 0 updated | 0 total" in told
+    assert "2 desired | " in told
     assert "server:1" in told
     assert "Pending" in shop("describe", "pod", "db-0")
 
@@ -105,13 +112,16 @@ def test_what_there_is(anywhere: Kubectl) -> None:
     kinds = {line.split()[0] for line in anywhere("api-resources", "--no-headers").splitlines()}
 
     assert {"pods", "statefulsets", "cronjobs", "leases", "customresourcedefinitions"} <= kinds
-    assert "+stateward" in anywhere("version")
     assert "apps/v1" in anywhere("api-versions").split()
 
 
 def test_who_may_do_what(anywhere: Kubectl) -> None:
     assert anywhere("auth", "can-i", "create", "pods").strip() == "yes"
-    assert "stateward-local" in anywhere("auth", "whoami")
+
+
+def test_it_says_who_it_is(ours: Kubectl) -> None:
+    assert "+stateward" in ours("version")
+    assert "stateward-local" in ours("auth", "whoami")
 
 
 def test_what_is_not_there(anywhere: Kubectl) -> None:
@@ -119,6 +129,8 @@ def test_what_is_not_there(anywhere: Kubectl) -> None:
     assert "resource type" in anywhere("get", "unicorns", code=1)
 
 
-def test_what_is_not_offered(shop: Kubectl) -> None:
-    assert "pods/exec is not offered here" in shop("exec", "db-0", "-c", "main", "--", "ls", code=1)
-    assert "nothing runs pods here" in shop("logs", "db-0", code=1)
+def test_what_is_not_offered(ours: Kubectl) -> None:
+    ours("run", "idle", "--image=none", "--overrides", '{"spec": {"nodeName": "nowhere"}}')
+
+    assert "pods/exec is not offered here" in ours("exec", "idle", "--", "ls", code=1)
+    assert "nothing runs pods here" in ours("logs", "idle", code=1)

@@ -102,9 +102,9 @@ def up(temporary: Path, *options: str) -> Iterator[Command]:
                 raise
 
 
-def stateward(temporary: Path, *words: str) -> subprocess.CompletedProcess[str]:
+def stateward(temporary: Path, *words: str, **env: str) -> subprocess.CompletedProcess[str]:
     """Run another command of ours, beside a cluster."""
-    environment = os.environ | {"TMPDIR": str(temporary), "COLUMNS": "200"}
+    environment = os.environ | {"TMPDIR": str(temporary), "COLUMNS": "200"} | env
     return subprocess.run(
         [str(STATEWARD), *words],
         capture_output=True,

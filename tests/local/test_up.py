@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -20,8 +21,8 @@ from stateward.kube.resources import CONFIG_MAPS
 READY = "Ctrl-C ends it"
 
 
-def test_it_comes_up_is_seen_and_leaves_nothing_behind(tmp_path: Path) -> None:
-    with up(tmp_path, "--nodes", "2", "--zones", "1") as cluster:
+def test_it_comes_up_is_seen_and_leaves_nothing_behind(tmp_path: Path, control_plane: str) -> None:
+    with up(tmp_path, "--control-plane", control_plane, "--nodes", "2", "--zones", "1") as cluster:
         cluster.read_until(READY)
         until(
             "two nodes are ready",
@@ -86,10 +87,10 @@ async def _names(kubeconfig: Path) -> set[str]:
 
 
 def test_pods_of_a_killed_cluster_are_ended_and_come_back_with_their_volumes(
-    tmp_path: Path,
+    tmp_path: Path, control_plane: str
 ) -> None:
-    data = tmp_path / "data"
-    with up(tmp_path, "--data", str(data), "--nodes", "1") as cluster:
+    words = ("--control-plane", control_plane, "--data", str(tmp_path / "data"), "--nodes", "1")
+    with up(tmp_path, *words) as cluster:
         cluster.read_until(READY)
         kubectl = kubectl_for(cluster.kubeconfig, tmp_path)
         kubectl("apply", "-f", str(EXAMPLES / "web.yaml"))
@@ -98,17 +99,55 @@ def test_pods_of_a_killed_cluster_are_ended_and_come_back_with_their_volumes(
             it["metadata"]["name"]: it["status"]["podIP"]
             for it in kubectl.json("get", "pods")["items"]
         }
+        assert [_count(before["web-0"]) for _ in range(2)] == [1, 2]
         cluster.kill()
     orphans = cluster.offspring()
     assert orphans, "a kill -9 leaves the pods behind"
 
-    with up(tmp_path, "--data", str(data), "--nodes", "1") as cluster:
+    with up(tmp_path, *words) as cluster:
         cluster.read_until(READY)
         until("the old processes are ended", lambda: not orphans & cluster.offspring())
         kubectl = kubectl_for(cluster.kubeconfig, tmp_path)
         kubectl("wait", "pods", "--all", "--for=condition=Ready", "--timeout=60s")
         pods = kubectl.json("get", "pods")["items"]
         assert {it["metadata"]["name"]: it["status"]["podIP"] for it in pods} == before
+        assert _count(before["web-0"]) == 3, "the volume is the same"
+    assert not cluster.offspring()
+
+
+def _count(address: str) -> int:
+    """Have a web server count in its volume, and say how far it is."""
+    with urllib.request.urlopen(f"http://{address}:8080/count", timeout=5) as answer:
+        return int(answer.read())
+
+
+def test_what_a_killed_temporary_cluster_left_is_cleared_away(
+    tmp_path: Path, control_plane: str
+) -> None:
+    with up(tmp_path, "--control-plane", control_plane, "--nodes", "1") as cluster:
+        cluster.read_until(READY)
+        kubectl = kubectl_for(cluster.kubeconfig, tmp_path)
+        kubectl("run", "sleeper", "--image=busybox", "--", "sleep", "1000")
+        kubectl("wait", "pod/sleeper", "--for=condition=Ready", "--timeout=60s")
+        cluster.kill()
+    left, root = cluster.offspring(), cluster.kubeconfig.parent
+    assert left
+
+    with up(tmp_path, "--control-plane", control_plane, "--nodes", "0") as cluster:
+        cluster.read_until(READY)
+        assert any("cleared away a killed cluster and" in line for line in cluster.said)
+        assert not left & cluster.offspring()
+        assert not root.exists()
+        assert "0 of 0 ready" in stateward(tmp_path, "local", "status").stdout
+    assert not cluster.offspring()
+
+
+def test_ctrl_c_is_heard_while_it_starts(tmp_path: Path, control_plane: str) -> None:
+    with up(tmp_path, "--control-plane", control_plane) as cluster:
+        until("it has begun", lambda: list(tmp_path.glob("stateward-*/cluster-*/stateward.lock")))
+        assert cluster.interrupt() == 0
+
+    assert "local: nothing is left running" in cluster.said[-1]
     assert not cluster.offspring()
 
 
@@ -125,12 +164,12 @@ def test_a_cluster_that_does_not_answer_is_said_to_be_so(tmp_path: Path) -> None
     assert f"(process {cluster.process.pid}) must answer within 5 s" in silent.stderr
 
 
-def test_a_port_in_use_is_one_sentence(tmp_path: Path) -> None:
+def test_a_port_in_use_is_one_sentence(tmp_path: Path, control_plane: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
-        ended = stateward(tmp_path, "local", "up", "--port", port)
+        ended = stateward(tmp_path, "local", "up", "--control-plane", control_plane, "--port", port)
 
     assert ended.returncode == 2
     assert f"127.0.0.1:{port} must be free to listen on" in ended.stderr
@@ -147,6 +186,35 @@ def test_two_clusters_on_one_folder_is_one_sentence(tmp_path: Path) -> None:
     for ended in (second, reset):
         assert ended.returncode == 2
         assert f"in use by another cluster (process {cluster.process.pid})" in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("made_by", "left", "other"),
+    [("embedded", "journal", "real"), ("real", "plane", "embedded")],
+)
+def test_a_folder_of_another_kind_of_control_plane_is_one_sentence(
+    tmp_path: Path, made_by: str, left: str, other: str
+) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    for name in ("stateward.lock", left):
+        (data / name).touch()
+    ended = stateward(tmp_path, "local", "up", "--data", str(data), "--control-plane", other)
+
+    assert ended.returncode == 2
+    assert f"{data} must be used with --control-plane {made_by}" in ended.stderr
+
+
+def test_programs_that_are_missing_are_named_and_how_to_get_them(tmp_path: Path) -> None:
+    nothing = {"PATH": "", "KUBEBUILDER_ASSETS": "", "STATEWARD_ETCD_BIN": ""}
+    nowhere = nothing | {"XDG_CACHE_HOME": str(tmp_path)}
+    ended = stateward(tmp_path, "local", "up", "--control-plane", "real", **nowhere)
+
+    assert ended.returncode == 2
+    assert "etcd, kube-apiserver, kube-controller-manager, kube-scheduler" in ended.stderr
+    assert "`make real`" in ended.stderr
+    assert "KUBEBUILDER_ASSETS" in ended.stderr
+    assert "Traceback" not in ended.stderr
 
 
 @pytest.mark.parametrize("broken", ["journal", "tail"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import urllib.request
 from collections.abc import Iterator
 from typing import Any
@@ -14,9 +15,9 @@ WEB = str(EXAMPLES / "web.yaml")
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
+def cluster(tmp_path_factory: pytest.TempPathFactory, control_plane: str) -> Iterator[Kubectl]:
     temporary = tmp_path_factory.mktemp("cluster")
-    with up(temporary) as command:
+    with up(temporary, "--control-plane", control_plane) as command:
         command.read_until("Ctrl-C ends it")
         yield kubectl_for(command.kubeconfig, temporary)
 
@@ -24,8 +25,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kubectl]:
 @pytest.fixture
 def kubectl(cluster: Kubectl, request: pytest.FixtureRequest) -> Iterator[Kubectl]:
     """kubectl with a namespace of the test's own."""
-    name = request.node.name.replace("_", "-")[:60].strip("-").lower()
+    name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower())[:60].strip("-")
     cluster("create", "namespace", name)
+    until("pods are accepted", lambda: cluster.names("serviceaccounts", "-n", name))
     cluster("config", "set-context", "--current", f"--namespace={name}")
     yield cluster
     cluster("delete", "namespace", name, "--wait=false")

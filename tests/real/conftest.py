@@ -1,10 +1,13 @@
-"""Tests that ask for ``opened`` run on a server that they may break: an embedded and a real one."""
+"""Tests that ask for ``opened`` run on a server that they may break: an embedded and a real one.
+
+Those that ask for ``release`` run on the shared real ones alone, of every release.
+"""
 
 from __future__ import annotations
 
 import pytest
 
-from real import servers
+from real import planes, servers
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -12,3 +15,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         real = {"1.35": servers.real} if metafunc.config.getoption("--real") else {}
         columns = {"embedded": servers.embedded, **real}
         metafunc.parametrize("opened", columns.values(), ids=columns)
+    if "release" in metafunc.fixturenames:
+        releases = planes.shared()
+        metafunc.parametrize("release", releases.values(), ids=releases)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Drop what has nobody to ask, or pytest would skip it with a puzzling word."""
+    idle = [it for it in items if it.name.endswith("[NOTSET]")]
+    if idle:
+        items[:] = [it for it in items if not it.name.endswith("[NOTSET]")]
+        config.hook.pytest_deselected(items=idle)

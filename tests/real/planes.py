@@ -41,11 +41,15 @@ _TERMS: Final = {
 }
 
 
-def shared() -> dict[str, ClusterAccess]:
+def kubeconfigs() -> dict[str, Path]:
     """Return the control planes of this run by their release; none without ``--real``."""
     entries = filter(None, os.environ.get(SHARED, "").split(":"))
-    found = dict(it.split("=", 1) for it in entries)
-    return {name: from_kubeconfig([Path(path)], {}) for name, path in found.items()}
+    return {name: Path(path) for name, path in (it.split("=", 1) for it in entries)}
+
+
+def shared() -> dict[str, ClusterAccess]:
+    """Return how they are reached."""
+    return {name: from_kubeconfig([path], {}) for name, path in kubeconfigs().items()}
 
 
 @contextmanager

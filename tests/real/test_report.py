@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import dedent
 
 import pytest
 
-from real.report import Asked, asked_of, lines_of
+from fakes.programs import saying
+from real.report import Asked, asked_of, lines_of, parts_text
+from stateward.local.real import programs
 
 NAMES = "tests/contract/kubernetes/test_names.py"
 ORDER = "tests/contract/controllers/test_order.py"
@@ -94,3 +97,24 @@ def test_a_test_that_passed_and_then_failed_to_clean_up_has_failed() -> None:
 
 def test_without_columns_there_is_nothing_to_say() -> None:
     assert lines_of({"passed": reports("tests/unit/test_a.py", "a")}) == []
+
+
+def test_a_run_that_asks_nothing_real_says_what_is_there(tmp_path: Path) -> None:
+    environment = {"XDG_CACHE_HOME": str(tmp_path)}
+    for part in programs.PARTS:
+        for program in part.programs:
+            path = programs.cache(environment) / part.folder / f"{part.release}.1.0" / program
+            saying(path, "")
+
+    assert parts_text(environment) == (
+        "kubernetes 1.35, kubernetes 1.32, etcd 3.6, etcd 3.5, helm 3, promtool 3 are on this machine;"
+        " `make test-real` asks them"
+    )
+
+    for name in ("etcd-3.5/3.5.1.0/etcdctl", "helm-3/3.1.0/helm"):
+        (programs.cache(environment) / name).unlink()
+
+    assert parts_text(environment) == (
+        "no etcd 3.5, helm 3 on this machine, and this run does without;"
+        " `make test-real` obtains them with Go and asks them"
+    )

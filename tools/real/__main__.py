@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 from stateward.local.real import programs
 from stateward.local.real.programs import Found
 from tools.real import store
-from tools.real.building import BuildFailed, Go, build, find_go
+from tools.real.building import SIGNALS, BuildFailed, Go, build, find_go
 from tools.real.sources import Source, source_of
 
 #: Seconds between signs of life where there is no terminal.
@@ -157,6 +157,6 @@ def _interrupted(*_: object) -> NoReturn:
 
 
 if __name__ == "__main__":
-    for number in (signal.SIGTERM, signal.SIGHUP):  # end as cleanly as at Ctrl-C
+    for number in SIGNALS:  # end as cleanly as at Ctrl-C
         signal.signal(number, _interrupted)
     sys.exit(main())

@@ -8,8 +8,10 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +24,9 @@ _ENDING: Final = 10.0
 _BEAT: Final = 1.0
 #: Lines of Go's output that are shown of a failure.
 _SHOWN: Final = 8
+
+#: By which we are told to end.
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 #: The environment in which Go fetches no other Go and minds no workspace around us.
 _OURS: Final = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off"}
@@ -80,7 +85,8 @@ def build(
     linked = " ".join(["-s -w", *(f"-X {name}={it}" for name, it in source.stamps.items())])
     words = ["build", "-mod=readonly", "-trimpath", "-ldflags", linked, "-o", str(built)]
     with log.open("wb") as said:
-        process = subprocess.Popen(
+        start = partial(
+            subprocess.Popen[bytes],
             [go.path, *words, source.package],
             cwd=source.folder,
             env=go.environment,
@@ -89,10 +95,7 @@ def build(
             stderr=subprocess.STDOUT,
             start_new_session=True,  # so that all of it can be ended, and we decide when
         )
-        try:
-            code = _wait(process, beat, limit)
-        finally:
-            _end(process)
+        code = _run(start, beat, limit)
     if code != 0:
         raise BuildFailed(_why(log.read_text(errors="replace"), code))
     return _checked(built, source)
@@ -104,6 +107,19 @@ def _checked(built: Path, source: Source) -> Path:
         said = f"says it is {version}" if version else "does not say its version"
         raise BuildFailed(f"Go ended well, but what it built {said}")
     return built
+
+
+def _run(
+    start: Callable[[], subprocess.Popen[bytes]], beat: Callable[[float], None], limit: float
+) -> int:
+    process = None
+    try:
+        with _unsignalled():
+            process = start()
+        return _wait(process, beat, limit)
+    finally:
+        if process is not None and process.poll() is None:
+            _end(process)
 
 
 def _wait(process: subprocess.Popen[bytes], beat: Callable[[float], None], limit: float) -> int:
@@ -118,14 +134,27 @@ def _wait(process: subprocess.Popen[bytes], beat: Callable[[float], None], limit
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End Go and what it started; asked kindly it removes its own scratch folder."""
-    if process.poll() is not None:
-        return
-    os.killpg(process.pid, signal.SIGINT)
+    with _unsignalled():
+        os.killpg(process.pid, signal.SIGINT)
+        try:
+            process.wait(_ENDING)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@contextmanager
+def _unsignalled() -> Iterator[None]:
+    """Hold signals back while a process is started or ended: it would be forgotten and run on."""
+    came: list[int] = []
+    known = {it: signal.signal(it, lambda number, _: came.append(number)) for it in SIGNALS}
     try:
-        process.wait(_ENDING)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        yield
+    finally:
+        for number, handler in known.items():
+            signal.signal(number, handler)
+    for number in came[:1]:
+        signal.raise_signal(number)
 
 
 def _why(said: str, code: int) -> str:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import signal
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 def stop_event() -> asyncio.Event:
@@ -13,3 +17,16 @@ def stop_event() -> asyncio.Event:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         loop.add_signal_handler(number, stop.set)
     return stop
+
+
+async def unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """Return what the work returns; when asked to stop before, give it up and return None."""
+    asked, working = asyncio.create_task(stop.wait()), asyncio.create_task(work)
+    try:
+        await asyncio.wait((asked, working), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        asked.cancel()
+        if not working.done():
+            working.cancel()
+            await asyncio.wait((working,))
+    return None if working.cancelled() else working.result()

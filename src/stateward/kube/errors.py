@@ -39,6 +39,7 @@ class Details(Part):
     """What a refusal is about."""
 
     name: str = ""
+    group: str = ""
     kind: str = ""
     retry_after_seconds: int = 0
     causes: tuple[Cause, ...] = ()
@@ -66,11 +67,14 @@ class ApiError(PeerError):
         code: int | None = None,
         causes: tuple[Cause, ...] = (),
         retry_after: float | None = None,
+        about: Details | None = None,
     ) -> None:
         super().__init__(message)
         self.code = type(self).code if code is None else code
         self.causes = causes
         self.retry_after = retry_after
+        #: What it is about, where that is not simply what was asked for.
+        self.about = about
 
 
 class BadRequest(ApiError):

@@ -16,7 +16,7 @@ from stateward.kube.resources import Resource
 from stateward.local.kinds import Kinds
 from stateward.local.rules.admission import Admission
 from stateward.local.rules.binding import Binding, Target
-from stateward.local.rules.deletion import DeleteOptions, Deletion
+from stateward.local.rules.deletion import DeleteOptions, Deletion, Ended
 from stateward.local.rules.eviction import Eviction
 from stateward.local.rules.scale import Scaling
 from stateward.local.rules.writes import AnyPatch, Author, Writes
@@ -118,21 +118,10 @@ class Api:
         made = self._writes.patch(resource, key, patch, author, subresource=subresource)
         return self._as_asked(resource, made)
 
-    def delete(
-        self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions
-    ) -> Stored | None:
-        """Ask for the end of an object; return it if it is still there."""
-        left = self._deletion.delete(resource, key, options)
-        return None if left is None else self._as_asked(resource, left)
-
-    def delete_collection(
-        self, resource: Resource[Any], selection: Selection, options: DeleteOptions
-    ) -> tuple[Stored, ...]:
-        """Ask for the end of all selected objects; return them as they were or still are."""
-        return tuple(
-            self.delete(resource, stored.key, options) or self._as_asked(resource, stored)
-            for stored in self._selected(resource, selection)
-        )
+    def delete(self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions) -> Ended:
+        """Ask for the end of an object."""
+        ended = self._deletion.delete(resource, key, options)
+        return replace(ended, stored=self._as_asked(resource, ended.stored))
 
     def evict(self, key: ObjectKey, options: DeleteOptions) -> None:
         """Ask for the end of a pod, if its disruption budget has room."""
@@ -148,7 +137,7 @@ class Api:
         return tuple(stored for stored in items if wanted.matches(stored))
 
     def _filter(self, resource: Resource[Any], selection: Selection) -> Filter:
-        return Filter.of(selection, self.kinds.of(resource).selectable)
+        return Filter.of(selection, self.kinds.of(resource))
 
     def _is_several(self, resource: Resource[Any]) -> bool:
         return bool(self.kinds.of(resource).stored_as)

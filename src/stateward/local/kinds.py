@@ -56,8 +56,8 @@ class Kind:
     built_in: bool = False
     #: Whether ``metadata.generation`` counts the changes of what is asked for.
     counts_generation: bool = True
-    #: Whether a change of annotations is one of those.
-    counts_annotations: bool = False
+    #: The part of the metadata whose changes are some of those; empty: none.
+    counted_metadata: str = ""
     #: Whether an update without a resourceVersion is taken.
     unconditional_update: bool = False
     #: Whether an update of what is not there creates it.
@@ -108,6 +108,10 @@ _COUNTED = {
     "mutatingwebhookconfigurations.admissionregistration.k8s.io",
     "validatingwebhookconfigurations.admissionregistration.k8s.io",
 }
+_COUNTED_METADATA = {
+    "deployments.apps": "annotations",
+    "endpointslices.discovery.k8s.io": "labels",
+}
 _CONDITIONAL = {
     *("leases.coordination.k8s.io", "poddisruptionbudgets.policy", "runtimeclasses.node.k8s.io"),
     "customresourcedefinitions.apiextensions.k8s.io",
@@ -115,6 +119,8 @@ _CONDITIONAL = {
     "validatingwebhookconfigurations.admissionregistration.k8s.io",
     *(f"{name}.storage.k8s.io" for name in ("csidrivers", "csinodes", "volumeattachments")),
 }
+#: Characters that a CronJob adds to its name: a dash and the minutes since the epoch.
+_MOMENT = 11
 _CREATED_BY_UPDATE = {
     *("services", "endpoints", "events", "limitranges", "leases.coordination.k8s.io"),
     *(f"{name}.rbac.authorization.k8s.io" for name in ("roles", "rolebindings")),
@@ -131,12 +137,11 @@ _SELECTED_BY = {
     "pods": {
         *("spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName"),
         *("spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName"),
-        "status.podIPs",
     },
     "events": {
         *(f"involvedObject.{name}" for name in ("kind", "namespace", "name", "uid", "apiVersion")),
         *("involvedObject.resourceVersion", "involvedObject.fieldPath"),
-        *("reason", "reportingComponent", "source", "type"),
+        *("reason", "reportingComponent", "type"),
     },
     "secrets": {"type"},
     "services": {"spec.clusterIP", "spec.type"},
@@ -144,6 +149,7 @@ _SELECTED_BY = {
     "namespaces": {"status.phase"},
     "jobs.batch": {"status.successful"},
 }
+_NOT_SELECTED_BY = {name: {"metadata.namespace"} for name in ("namespaces", "nodes")}
 _SUBRESOURCES = {
     "pods": {"log", "eviction", "binding"},
     **{f"{name}.apps": {"scale"} for name in ("deployments", "replicasets", "statefulsets")},
@@ -162,12 +168,12 @@ def built_in(resource: Resource[Any]) -> Kind:
         resource,
         built_in=True,
         counts_generation=name in _COUNTED,
-        counts_annotations=name == "deployments.apps",
+        counted_metadata=_COUNTED_METADATA.get(name, ""),
         unconditional_update=name not in _CONDITIONAL,
         created_by_update=name in _CREATED_BY_UPDATE,
         first_status=_FIRST_STATUS.get(name, {}),
         graceful=name == "pods",
-        selectable=SELECTABLE | _SELECTED_BY.get(name, set()),
+        selectable=(SELECTABLE | _SELECTED_BY.get(name, set())) - _NOT_SELECTED_BY.get(name, set()),
         kept_by_status=frozenset(_KEPT_BY_STATUS.get(name, ())),
         name_problem=_name_rule(resource),
         frozen=rule_of(name),
@@ -186,8 +192,20 @@ def custom(resource: Resource[Any], structure: Structure | None = None) -> Kind:
 def _name_rule(resource: Resource[Any]) -> Callable[[str], str | None]:
     if resource.group == "rbac.authorization.k8s.io":
         return _path_segment_problem
-    rules = {"services": _service_name_problem, "namespaces": naming.dns_label_problem}
+    rules = {
+        "services": _service_name_problem,
+        "namespaces": naming.dns_label_problem,
+        "statefulsets.apps": naming.dns_label_problem,  # it begins the names of pods
+        "cronjobs.batch": _cron_name_problem,
+    }
     return rules.get(resource.name, naming.dns_subdomain_problem)
+
+
+def _cron_name_problem(name: str) -> str | None:
+    """Leave room for the moment that is added to the name of each job."""
+    if len(name) > naming.LABEL_LIMIT - _MOMENT:
+        return f"must be no more than {naming.LABEL_LIMIT - _MOMENT} characters"
+    return naming.dns_subdomain_problem(name)
 
 
 def _service_name_problem(name: str) -> str | None:

@@ -7,7 +7,7 @@ happened to them.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Set
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Any
@@ -17,6 +17,7 @@ from stateward.kube.client import Change, Selection
 from stateward.kube.errors import BadRequest
 from stateward.kube.resources import Resource
 from stateward.kube.selector import FieldSelector, LabelSelector
+from stateward.local.kinds import SELECTABLE, Kind
 from stateward.local.store import Store, Stored, StoreEvent, stamped
 
 
@@ -29,7 +30,7 @@ class Filter:
     fields: FieldSelector
 
     @classmethod
-    def of(cls, selection: Selection, selectable: Set[str]) -> Filter:
+    def of(cls, selection: Selection, kind: Kind) -> Filter:
         """Read the selectors; raise BadRequest when they cannot be asked."""
         try:
             labels = LabelSelector.parse(selection.labels)
@@ -37,8 +38,8 @@ class Filter:
         except ValueError as error:
             raise BadRequest(f"unable to parse the selector: {error}") from error
         for requirement in fields.requirements:
-            if requirement.path not in selectable:
-                raise BadRequest(f"field label not supported: {requirement.path}")
+            if requirement.path not in kind.selectable:
+                raise BadRequest(_not_selectable(requirement.path, kind))
         return cls(selection.namespace, labels, fields)
 
     def matches(self, stored: Stored) -> bool:
@@ -48,6 +49,13 @@ class Filter:
         if not self.labels.matches(stored.labels):
             return False
         return not self.fields.requirements or self.fields.matches(stored.document())
+
+
+def _not_selectable(path: str, kind: Kind) -> str:
+    if kind.built_in and kind.selectable == SELECTABLE:
+        known = ", ".join(f'"{it}"' for it in sorted(SELECTABLE))
+        return f'"{path}" is not a known field selector: only {known}'
+    return f"field label not supported: {path}"
 
 
 @dataclass(frozen=True, slots=True)

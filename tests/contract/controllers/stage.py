@@ -76,6 +76,15 @@ class Stage:
 
         await self._comes(look, list(history))
 
+    async def forgets(self, count: int) -> None:
+        """Wait until so many things happened to pods, in whatever order, and forget them."""
+
+        async def look() -> int:
+            return len(self.puppets.history)
+
+        await self._comes(look, count)
+        self.puppets.history.clear()
+
     async def says(self, path: str, **facts: Any) -> Answer:
         """Wait until an object has these values, at paths in which ``__`` stands for a dot."""
 

@@ -14,7 +14,7 @@ async def ready(stage: Stage) -> None:
     await stage.make("statefulsets", stateful_set(2))
     await stage.shows("web-0:1 ready", "web-1:1 ready")
     await stage.says(SET, status__readyReplicas=2)
-    stage.puppets.history.clear()
+    await stage.forgets(2)
 
 
 async def owner(stage: Stage, pod: str) -> Any:
@@ -69,6 +69,11 @@ async def test_only_pods_with_its_names_are_adopted(stage: Stage) -> None:
 
     await stage.still_shows("other-0:9 ready", "web-0:9 ready", "web-x:9 ready")
     assert (await owner(stage, "web-0"))[0]["name"] == "web"
+    assert (await stage.wire.get("pods/web-0"))["metadata.labels"] == {
+        **LABELS,
+        "statefulset.kubernetes.io/pod-name": "web-0",
+        "apps.kubernetes.io/pod-index": "0",
+    }
     assert await owner(stage, "other-0") is None
     assert await owner(stage, "web-x") is None
 

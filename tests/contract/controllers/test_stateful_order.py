@@ -149,7 +149,7 @@ async def test_a_deleted_pod_comes_back_under_its_name(stage: Stage) -> None:
 async def test_a_pod_that_has_ended_is_replaced(stage: Stage, end: str) -> None:
     await stage.make("statefulsets", stateful_set(replicas=2))
     await stage.shows("web-0:1 ready", "web-1:1 ready")
-    stage.puppets.history.clear()
+    await stage.forgets(2)
 
     await getattr(stage.puppets, end)("web-1")
 

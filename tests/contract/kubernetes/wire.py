@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import aiohttp
+from yarl import URL
 
 from stateward.core.chance import Chance
 from stateward.kube.http.access import BearerToken, ClusterAccess, PemFile, PemText
@@ -109,13 +110,20 @@ class Answer:
         Without causes they may be any; ``says`` is a part of the message.
         """
         assert isinstance(self.body, dict), f"{self.code}: {self.body}"
-        assert (self.code, self.body.get("reason")) == (code, reason), f"{self.code}: {self.body}"
+        said = self.code, self.body.get("reason", "")
+        assert said == (code, reason), f"{self.code}: {self.body}"
         assert self.body.get("kind") == "Status", self.body
         assert self.body.get("status") == "Failure", self.body
         assert says in self.body.get("message", ""), self.body
         if causes:
             assert sorted(self.causes) == sorted(causes), self.body
         return self
+
+    @property
+    def about(self) -> dict[str, str]:
+        """What a refusal names: the name, group and kind of its details."""
+        told = self["details"] or {}
+        return {name: told[name] for name in ("name", "group", "kind") if name in told}
 
     @property
     def causes(self) -> list[str]:
@@ -161,12 +169,12 @@ class Wire:
         headers: Mapping[str, str] | None = None,
         **query: Any,
     ) -> Answer:
-        """Ask anything; a body that is text or bytes goes as it is."""
+        """Ask anything; a body that is text or bytes goes as it is, a path with ``%`` too."""
         data = body if body is None or isinstance(body, str | bytes) else json.dumps(body)
         given = {"Content-Type": "application/json"} if data is not None else {}
         async with self.session.request(
             verb,
-            self.url + self.place(path),
+            URL(self.url + self.place(path), encoded="%" in path),
             data=data,
             params={key: _word(value) for key, value in query.items()},
             headers={**given, **(headers or {})},

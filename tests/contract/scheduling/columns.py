@@ -40,7 +40,12 @@ Story: TypeAlias = Callable[[Stage], Awaitable[None]]
 Column: TypeAlias = Callable[[Story], None]
 
 _CONTROLLERS: Final = ",".join(
-    ["*", "-endpoints-controller", "-endpointslice-controller", "-endpointslice-mirroring-controller"]
+    [
+        "*",
+        "-endpoints-controller",
+        "-endpointslice-controller",
+        "-endpointslice-mirroring-controller",
+    ]
 )
 
 

@@ -11,6 +11,7 @@ HOST: Final = "kubernetes.io/hostname"
 ZONE: Final = "topology.kubernetes.io/zone"
 
 _PROBE: Final = "is-known"
+_IN_NAMESPACES: Final = ("pods", "persistentvolumeclaims")
 _CLUSTER_WIDE: Final = ("nodes", "persistentvolumes", "storageclasses")
 
 
@@ -140,7 +141,7 @@ class Stage:
         try:
             await self.wire.until(said)
         except TimeoutError:
-            assert last == message
+            assert last == message, last
 
     async def events(self, name: str, reason: str) -> list[str]:
         """Return what was told about an object for a reason, once something was."""
@@ -159,17 +160,16 @@ class Stage:
     async def clear(self) -> None:
         """Leave a cluster without nodes, pods and volumes."""
         wire = self.wire
-        for kind in ("pods", "persistentvolumeclaims"):
-            for where in ("", "elsewhere:"):
-                await wire.delete(f"{where}{kind}", gracePeriodSeconds=0)
-        for kind in _CLUSTER_WIDE:
-            for name in (await wire.get(kind)).names:
-                await wire.delete(f"{kind}/{name}", gracePeriodSeconds=0)
-        for kind in ("nodes", "elsewhere:pods", "pods"):
-            await wire.until(lambda kind=kind: self._is_empty(kind))
+        await wire.delete("replicasets")
+        for kind in (
+            *_CLUSTER_WIDE,
+            *_IN_NAMESPACES,
+            *(f"elsewhere:{it}" for it in _IN_NAMESPACES),
+        ):
+            await wire.until(lambda kind=kind: self._none_left(kind))
 
-    async def _is_empty(self, kind: str) -> bool:
-        return not (await self.wire.get(kind)).body["items"]
+    async def _none_left(self, kind: str) -> bool:
+        return not (await self.wire.delete(kind, gracePeriodSeconds=0)).body["items"]
 
 
 def on_node(name: str) -> dict[str, Any]:

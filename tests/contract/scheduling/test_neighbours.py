@@ -307,7 +307,6 @@ async def test_pods_of_one_owner_are_spread_as_a_matter_of_course(stage: Stage) 
 
     async def nodes() -> set[str] | None:
         pods = (await stage.wire.get("pods")).body["items"]
-        print([(it['metadata']['name'],it['spec'].get('nodeName'),it['status'].get('conditions')) for it in pods], (await stage.wire.get('replicasets/web')).body.get('status'),[e['message'] for e in (await stage.wire.get('events')).body['items']])
         found = [it["spec"].get("nodeName") for it in pods]
         return set(found) if len(found) == 3 and all(found) else None
 

@@ -74,9 +74,7 @@ async def test_a_pod_goes_to_the_node_that_it_asks_for(
         ),
     ],
 )
-async def test_nodes_that_are_not_asked_for(
-    stage: Stage, wants: dict[str, Any], why: str
-) -> None:
+async def test_nodes_that_are_not_asked_for(stage: Stage, wants: dict[str, Any], why: str) -> None:
     await stage.nodes(node("a", **SSD), node("b", **HDD))
 
     await stage.pod(**wants)
@@ -149,7 +147,11 @@ async def test_a_taint_that_keeps_a_pod_out(
 
 
 async def test_a_node_that_would_rather_not_is_taken_last(stage: Stage) -> None:
-    await stage.nodes(node("a", taints=("busy:PreferNoSchedule",)), node("b"), node("c", taints=("busy:PreferNoSchedule",)))
+    await stage.nodes(
+        node("a", taints=("busy:PreferNoSchedule",)),
+        node("b"),
+        node("c", taints=("busy:PreferNoSchedule",)),
+    )
 
     await stage.pod()
 
@@ -224,7 +226,9 @@ async def test_what_exactly_is_left_is_enough(stage: Stage) -> None:
     await stage.nodes(node("a"))
     await stage.there("other", "a", wants={"cpu": "2"})
 
-    await stage.pod(wants={"cpu": "2"}, initContainers=[{**INIT[0], "resources": {"requests": {"cpu": "2"}}}])
+    await stage.pod(
+        wants={"cpu": "2"}, initContainers=[{**INIT[0], "resources": {"requests": {"cpu": "2"}}}]
+    )
 
     assert await stage.placed() == "a"
 

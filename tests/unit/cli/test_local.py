@@ -58,7 +58,7 @@ def test_a_reset_asks_first(
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [
-        (["up", "--nodes", "0"], "nodes"),
+        (["up", "--nodes", "-1"], "nodes"),
         (["up", "--port", "99999"], "port"),
         (["up", "--data", __file__], "is a file"),
         (["reset"], "--data"),

@@ -40,7 +40,7 @@ ROLES = Resource("rbac.authorization.k8s.io", "v1", "Role", "roles", Object)
             "counts_generation",
             {PODS, STATEFUL_SETS, DEPLOYMENTS, DISRUPTION_BUDGETS, CUSTOM_RESOURCES},
         ),
-        ("counts_annotations", {DEPLOYMENTS}),
+        ("counted_metadata", {DEPLOYMENTS}),
         ("created_by_update", {SERVICES, EVENTS, LEASES}),
         ("graceful", {PODS}),
     ],
@@ -83,7 +83,7 @@ def test_a_custom_kind_is_strict_and_simple() -> None:
     assert simple == {
         "built_in": False,
         "counts_generation": True,
-        "counts_annotations": False,
+        "counted_metadata": "",
         "unconditional_update": False,
         "created_by_update": False,
         "graceful": False,

@@ -21,6 +21,7 @@ from stateward.kube.resources import BUILT_IN, CONFIG_MAPS, Registry, Resource
 from stateward.local.apply.fields import differences
 from stateward.local.apply.paths import from_fields_v1
 from stateward.local.collector import Collector
+from stateward.local.kinds import built_in
 from stateward.local.rules.deletion import FOREGROUND, ORPHAN, DeleteOptions
 from stateward.local.rules.writes import Author
 from stateward.local.store import StoreEvent
@@ -28,7 +29,7 @@ from stateward.local.watching import Filter, sighting
 from unit.local.pictures import api, named
 
 HOLD = "example.com/hold"
-EVERYTHING = Filter.of(Selection(), frozenset())
+EVERYTHING = Filter.of(Selection(), built_in(CONFIG_MAPS))
 
 resources = st.sampled_from([CONFIG_MAPS, WIDGETS])
 names = st.sampled_from("abc")

@@ -9,7 +9,7 @@ import pytest
 
 from stateward.core.chance import Chance
 from stateward.core.ports import Ports
-from stateward.kube.client import Apply, JsonPatch, MergePatch, Selection
+from stateward.kube.client import Apply, JsonPatch, MergePatch
 from stateward.kube.codec import Json, plain
 from stateward.kube.errors import (
     ApiError,
@@ -172,25 +172,11 @@ def test_a_deletion_tells_whether_something_is_left() -> None:
         meta = {"name": name, "finalizers": held}
         api.create(CONFIG_MAPS, "default", {"metadata": meta}, US)
 
-    assert api.delete(CONFIG_MAPS, at("a"), DeleteOptions(dry_run=True)) is None
-    assert api.delete(CONFIG_MAPS, at("a"), DeleteOptions()) is None
+    assert api.delete(CONFIG_MAPS, at("a"), DeleteOptions(dry_run=True)).gone
+    assert api.delete(CONFIG_MAPS, at("a"), DeleteOptions()).gone
     left = api.delete(CONFIG_MAPS, at("b"), DeleteOptions())
-    assert left is not None
-    assert "deletionTimestamp" in left.document()["metadata"]
-
-
-def test_a_collection_is_deleted_as_selected() -> None:
-    api = made()
-    for name in ("a", "b", "c"):
-        meta = {"name": name, "labels": {"like": "c" if name == "c" else "a"}}
-        api.create(CONFIG_MAPS, "default", {"metadata": meta}, US)
-
-    gone = api.delete_collection(
-        CONFIG_MAPS, Selection("default", labels="like=a"), DeleteOptions()
-    )
-
-    assert [stored.key.name for stored in gone] == ["a", "b"]
-    assert [stored.key.name for stored in api.list(CONFIG_MAPS).items] == ["c"]
+    assert not left.gone
+    assert "deletionTimestamp" in left.stored.document()["metadata"]
 
 
 def test_a_namespace_goes_when_it_is_said_to_be_empty() -> None:
@@ -397,7 +383,7 @@ def test_a_leaving_kind_waits_for_its_last_object() -> None:
 
     left = api.delete(CUSTOM_RESOURCES, ObjectKey("", "things.x.example"), DeleteOptions())
 
-    assert left is not None
+    assert not left.gone
     assert [stored.key.name for stored in api.list(resource).items] == ["b"]
     with pytest.raises(MethodNotAllowed):
         api.create(resource, "default", thing("c"), US)

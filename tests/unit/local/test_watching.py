@@ -13,12 +13,14 @@ from stateward.kube.client import Change, Selection
 from stateward.kube.errors import BadRequest, Gone
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS
+from stateward.local.kinds import built_in
 from stateward.local.store import Store, StoreEvent, stamped
 from stateward.local.watching import Filter, Pace, Sighting, follow, sighting
 from stateward.sim.loop import SimClock, SimLoop
 from unit.local.pictures import named
 
-EVERYTHING = Filter.of(Selection(), frozenset())
+KIND = built_in(CONFIG_MAPS)
+EVERYTHING = Filter.of(Selection(), KIND)
 
 
 def version(name: str, revision: int, *, labels: str) -> Any:
@@ -44,7 +46,7 @@ def version(name: str, revision: int, *, labels: str) -> Any:
 def test_what_an_event_means_to_who_wants_some(
     before: str | None, now: str, change: Change, meaning: Change | None
 ) -> None:
-    wanted = Filter.of(Selection(labels="in=yes"), frozenset())
+    wanted = Filter.of(Selection(labels="in=yes"), KIND)
     was = version("a", 4, labels=before) if before else None
     event = StoreEvent(5, change, "configmaps", version("a", 5, labels=now), was)
 
@@ -73,7 +75,7 @@ def test_what_an_event_means_to_who_wants_some(
     ids=str,
 )
 def test_what_a_filter_lets_through(selection: Selection, matches: bool) -> None:
-    wanted = Filter.of(selection, frozenset({"metadata.name"}))
+    wanted = Filter.of(selection, KIND)
 
     assert wanted.matches(version("a", 5, labels="yes")) is matches
 
@@ -83,7 +85,7 @@ def test_what_a_filter_lets_through(selection: Selection, matches: bool) -> None
 )
 def test_what_no_filter_can_be_made_of(selection: Selection) -> None:
     with pytest.raises(BadRequest):
-        Filter.of(selection, frozenset({"metadata.name"}))
+        Filter.of(selection, KIND)
 
 
 # ------------------------------------------------------------------ a stream in time

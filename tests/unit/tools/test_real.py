@@ -210,8 +210,9 @@ def test_what_a_killed_one_left_is_removed(machine: Machine) -> None:
             ],
         ),
         ("true", ["Go ended well, but what it built does not say its version"]),
-        ("echo 'echo v3.0.0' > $out; chmod +x $out", ["Go ended well, but what it built says it is 3.0.0"]),
+        (f"version=3.0.0; {WRITES}", ["Go ended well, but what it built says it is 3.0.0"]),
     ],
+    ids=["says why", "says nothing", "says much", "no network", "no program", "wrong program"],
 )  # fmt: skip
 def test_one_that_fails_is_said_and_the_others_go_on(
     machine: Machine, capsys: pytest.CaptureFixture[str], does: str, says: list[str]

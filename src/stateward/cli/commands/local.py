@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from functools import partial
 from pathlib import Path
 
@@ -160,9 +160,11 @@ async def _up(data: Path | None, kind: ControlPlane, planned: Callable[[Path], P
     for left in homes.abandoned():
         count = await app.clear_away(left, ports)
         console.print(f"local: cleared away a killed cluster and {count} of its processes")
-    with homes.a_home(data) as root:
+    async with AsyncExitStack() as stack:
+        root = stack.enter_context(homes.a_home(data))
         starting = app.running(kind, planned(root), ports, tick=tick, say=console.print)
-        async with starting as cluster:
+        cluster = await signals.unless(stop, stack.enter_async_context(starting))
+        if cluster is not None:
             kept = f"kept in {data}" if data else "nothing is kept; --data DIR would"
             console.print(welcome(cluster, kept))
             await cluster.until(stop)

@@ -7,17 +7,28 @@ named before and no longer does goes away, unless another owns it too.
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import groupby
 from typing import NamedTuple, TypeAlias
 
 from stateward.kube import schemas
 from stateward.kube.codec import Json, decode_json, encode, plain
 from stateward.kube.errors import Cause, Conflict, ServerFailed
 from stateward.local.apply import fields
-from stateward.local.apply.paths import Path, dotted, from_fields_v1, to_fields_v1
+from stateward.local.apply.paths import (
+    Path,
+    dotted,
+    from_fields_v1,
+    is_fields_v1,
+    outer_first,
+    to_fields_v1,
+)
 from stateward.local.kinds import Kind
+
+#: Whose an object was of which nobody kept a record.
+_BEFORE_FIRST_APPLY = "before-first-apply"
 
 #: The server's own part of the metadata, which nobody owns and nobody applies.
 _SERVERS = frozenset(
@@ -75,18 +86,47 @@ def fresh(document: Json) -> Json:
 
 
 def record(old: Json | None, new: Json, writer: Writer, kind: Kind) -> None:
-    """Write into a new version who owns what after a create, an update or a patch."""
+    """Write into a new version who owns what after a create, an update or a patch.
+
+    A writer may say itself who owns what, or that nobody does; from then on nobody is recorded
+    until somebody applies.
+    """
+    entries = _said(old, new, writer)
+    if old is not None and not entries:
+        new["metadata"].pop("managedFields", None)
+        return
     before = _blank_of(kind) | (old or {})
     differ = fields.differences(before, new, kind.structure())
     written = _owned(differ.written, kind, writer.subresource)
     removed = _owned(differ.removed, kind, writer.subresource)
-    owners = _owners(old)
+    owners = _owners(entries)
     for identity in tuple(owners):
         lost = removed if identity == writer.identity else removed | written
         if not lost.isdisjoint(owners[identity]):
             owners[identity] = owners[identity] - lost
     owners[writer.identity] = owners.get(writer.identity, frozenset()) | written
-    _write_owners(old, new, owners, writer, touched=bool(written or removed))
+    _write_owners(entries, new, owners, writer, touched=bool(written or removed))
+
+
+def _said(old: Json | None, new: Json, writer: Writer) -> Sequence[Json]:
+    """Return the records that a write begins from: those that were sent, if they can be read."""
+    known = _entries(old)
+    sent = new["metadata"].get("managedFields")
+    if old is None or writer.subresource or sent is None:
+        return known
+    if sent in ([], [{}]):
+        return ()
+    return sent if all(_is_record(it) for it in sent) else known
+
+
+def _is_record(entry: Json) -> bool:
+    is_known = entry.get("operation") in {"Apply", "Update"} and bool(entry.get("apiVersion"))
+    is_read = entry.get("fieldsType") == "FieldsV1" and is_fields_v1(entry.get("fieldsV1"))
+    return is_known and is_read
+
+
+def _entries(document: Json | None) -> Sequence[Json]:
+    return document["metadata"].get("managedFields") or () if document else ()
 
 
 def _blank_of(kind: Kind) -> Json:
@@ -116,13 +156,13 @@ def own(new: Json, applied: Json, writer: Writer, kind: Kind) -> None:
     """Write into an object that an apply created who owns what."""
     _refuse_doubles(applied, kind)
     wanted = _owned(fields.places(applied, kind.structure()), kind, writer.subresource)
-    _write_owners(None, new, {writer.identity: wanted}, writer, touched=True)
+    _write_owners((), new, {writer.identity: wanted}, writer, touched=True)
 
 
 def applied(old: Json, body: Json, writer: Writer, kind: Kind, *, force: bool) -> Json:
     """Return what an apply makes of an object; raise Conflict when others own what it sets."""
     _refuse_doubles(body, kind)
-    structure, owners = kind.structure(), _owners(old)
+    structure, owners = kind.structure(), _owners(_entries(old)) or _unrecorded(old, writer, kind)
     last = owners.get(writer.identity, frozenset())
     said = fields.places(body, structure)
     wanted = owners[writer.identity] = _owned(said, kind, writer.subresource)
@@ -135,8 +175,15 @@ def applied(old: Json, body: Json, writer: Writer, kind: Kind, *, force: bool) -
         raise _conflict(disputed, old["apiVersion"])
     for identity in owners.keys() - {writer.identity}:
         owners[identity] = owners[identity] - differ.removed - written
-    _write_owners(old, new, owners, writer, touched=bool(written or last != wanted))
+    _write_owners(_entries(old), new, owners, writer, touched=bool(written or last != wanted))
     return new
+
+
+def _unrecorded(old: Json, writer: Writer, kind: Kind) -> Owners:
+    """Return who owns an object of which nobody kept a record until somebody applied."""
+    differ = fields.differences(_blank_of(kind), old, kind.structure())
+    owned = _owned(differ.written, kind, writer.subresource)
+    return {Identity(_BEFORE_FIRST_APPLY, "Update", writer.subresource): owned}
 
 
 def _disputed(owners: Owners, written: Set[Path], writer: Identity) -> Owners:
@@ -150,7 +197,8 @@ def _disputed(owners: Owners, written: Set[Path], writer: Identity) -> Owners:
 def _refuse_doubles(body: Json, kind: Kind) -> None:
     for path in fields.doubled(body, kind.structure()):
         raise ServerFailed(
-            f"failed to create typed patch object: duplicate entries for key {dotted(path)}"
+            f"failed to create typed patch object: {dotted(path[:-1])}:"
+            f" duplicate entries for key {dotted(path[-1:])}"
         )
 
 
@@ -176,8 +224,7 @@ def _without_server_part(body: Json) -> Json:
     return {**body, "metadata": metadata}
 
 
-def _owners(document: Json | None) -> Owners:
-    entries = document["metadata"].get("managedFields") or () if document else ()
+def _owners(entries: Sequence[Json]) -> Owners:
     return {_identity(entry): _paths_of(entry) for entry in entries}
 
 
@@ -198,10 +245,9 @@ def _identity(entry: Json) -> Identity:
 
 
 def _write_owners(
-    old: Json | None, new: Json, owners: Owners, writer: Writer, *, touched: bool
+    entries: Sequence[Json], new: Json, owners: Owners, writer: Writer, *, touched: bool
 ) -> None:
     """Write the records; the time of one changes only when what it says or did changed."""
-    entries = old["metadata"].get("managedFields") or () if old else ()
     known = {_identity(entry): entry for entry in entries}
     records = []
     for identity, paths in owners.items():
@@ -244,11 +290,21 @@ def _conflict(disputed: Owners, api_version: str) -> Conflict:
             field=dotted(path),
         )
         for identity, paths in sorted(disputed.items())
-        for path in sorted(paths)
+        for path in sorted(paths, key=outer_first)
     )
-    many = "conflicts" if len(causes) > 1 else "conflict"
-    told = "; ".join(f"{cause.message}: {cause.field}" for cause in causes)
-    return Conflict(f"Apply failed with {len(causes)} {many}: {told}", causes=causes)
+    if len(causes) == 1:
+        told = f"1 conflict: {causes[0].message}: {causes[0].field}"
+    else:
+        told = f"{len(causes)} conflicts: {_listed(causes)}"
+    return Conflict(f"Apply failed with {told}", causes=causes)
+
+
+def _listed(causes: Sequence[Cause]) -> str:
+    lines: list[str] = []
+    for message, of_one in groupby(causes, key=lambda cause: cause.message):
+        lines.append(f"{message.replace('conflict', 'conflicts', 1)}:")
+        lines += [f"- {cause.field}" for cause in of_one]
+    return "\n".join(lines)
 
 
 def _with_whom(identity: Identity, api_version: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
+from stateward.core.errors import PeerConfused
 from stateward.kube.codec import Json, decode_json, encode
 
 Path: TypeAlias = tuple[str, ...]
@@ -27,6 +28,19 @@ def from_fields_v1(fields: Mapping[str, Any]) -> set[Path]:
     found: set[Path] = set()
     _collect(fields, (), found)
     return found
+
+
+def is_fields_v1(value: Any) -> bool:
+    """Tell whether a value is a set of places as Kubernetes writes it."""
+    if not isinstance(value, dict):
+        return False
+    return all(_is_element(it) and is_fields_v1(inner) for it, inner in value.items())
+
+
+def outer_first(path: Path) -> tuple[tuple[bool, str], ...]:
+    """Return a key to sort places by: what lies in a place comes after all that lies beside it."""
+    last = len(path) - 1
+    return tuple((place < last, element) for place, element in enumerate(path))
 
 
 def dotted(path: Path) -> str:
@@ -51,6 +65,16 @@ def dotted(path: Path) -> str:
             case _:
                 words.append(f"[={text}]")
     return "".join(words)
+
+
+def _is_element(element: str) -> bool:
+    kind, _, text = element.partition(":")
+    if kind in {"v", "k"}:
+        try:
+            return isinstance(decode_json(text), dict) or kind == "v"
+        except PeerConfused:
+            return False
+    return element == ITEM or kind in {"f", "i"}
 
 
 def tree(paths: Iterable[Path]) -> Json:

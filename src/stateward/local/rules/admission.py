@@ -34,6 +34,8 @@ class Author:
     manager: str = "unknown"
     dry_run: bool = False
     strictness: Strictness = Strictness.IGNORE
+    #: The names that its text has twice, as they are told of.
+    doubles: list[str] = field(default_factory=list)
     #: What the writer should be told, filled while the write is checked.
     warnings: list[str] = field(default_factory=list)
 

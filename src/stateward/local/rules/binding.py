@@ -10,7 +10,7 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict, ServerFailed
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
-from stateward.local.rules.deletion import DeleteOptions, check_preconditions
+from stateward.local.rules import metadata
 from stateward.local.rules.writes import Writes
 from stateward.local.store import Stored
 
@@ -42,7 +42,7 @@ class Binding:
             raise ServerFailed("target.name: Required value")
         stored = self._writes.existing(PODS, key)
         old, pod = stored.document(), stored.document()
-        check_preconditions(PODS, old, DeleteOptions(target.uid, target.resource_version))
+        metadata.check_preconditions(PODS, old, target.uid, target.resource_version)
         if why := _obstacle(pod):
             raise Conflict(f'Operation cannot be fulfilled on pods/binding "{key.name}": {why}')
         pod.setdefault("spec", {})["nodeName"] = target.node

@@ -38,7 +38,8 @@ class DeleteOptions:
 
     uid: str = ""
     resource_version: str = ""
-    propagation: Propagation = Propagation.BACKGROUND
+    #: None: as the object's own finalizers say.
+    propagation: Propagation | None = Propagation.BACKGROUND
     grace_seconds: int | None = None
     dry_run: bool = False
 
@@ -48,6 +49,14 @@ class DeleteOptions:
         if self.grace_seconds is None:
             return None
         return min(self.grace_seconds, metadata.LONGEST_GRACE) if self.grace_seconds >= 0 else 1
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of an object whose end was asked for: as it is, or as it was at last."""
+
+    stored: Stored
+    gone: bool
 
 
 class Deletion:
@@ -68,13 +77,8 @@ class Deletion:
         self._writes = writes
         self._now = now
 
-    def delete(
-        self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions
-    ) -> Stored | None:
-        """Ask for the end of exactly the object that the options mean.
-
-        Return it as it is while something still holds it, else None.
-        """
+    def delete(self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions) -> Ended:
+        """Ask for the end of exactly the object that the options mean."""
         stored = self._writes.existing(resource, key)
         old, new = stored.document(), stored.document()
         check_preconditions(resource, old, options)
@@ -82,7 +86,7 @@ class Deletion:
         self._admission.check_deletion(kind, old)
         meta = new["metadata"]
         if kind.graceful and meta.get("deletionGracePeriodSeconds") and not _shorten(meta, options):
-            return stored  # its end is near, and nobody asked for a nearer one
+            return Ended(stored, gone=False)  # its end is near, and nobody asked for a nearer one
         _set_finalizers(meta, options.propagation)
         if kind.graceful:
             self._begin_to_end(meta, _grace_of(new, options))
@@ -90,21 +94,21 @@ class Deletion:
             self._begin_to_end(meta, 0)
         if resource.name == NAMESPACES.name and "deletionTimestamp" in meta:
             new.setdefault("status", {})["phase"] = "Terminating"
+            meta.pop("deletionGracePeriodSeconds", None)  # only time is said of a namespace
         return self._end(resource, old, new, dry_run=options.dry_run)
 
-    def _end(
-        self, resource: Resource[Any], old: Json, new: Json, *, dry_run: bool
-    ) -> Stored | None:
+    def _end(self, resource: Resource[Any], old: Json, new: Json, *, dry_run: bool) -> Ended:
         meta = new["metadata"]
         stays = held(resource, new) or bool(meta.get("deletionGracePeriodSeconds"))
         if dry_run:
-            return rehearsed(new) if stays else None
+            return Ended(rehearsed(new), gone=not stays)
         if not metadata.says_the_same(old, new):
             self._store.put(resource.name, new)
         key = ObjectKey(meta.get("namespace", ""), meta["name"])
+        last = self._writes.existing(resource, key)
         if not stays:
             self._store.remove(resource.name, key)
-        return self._store.get(resource.name, key)
+        return Ended(last, gone=not stays)
 
     def _begin_to_end(self, meta: Json, grace: int) -> None:
         if "deletionTimestamp" in meta:
@@ -118,12 +122,17 @@ class Deletion:
 def check_preconditions(resource: Resource[Any], document: Json, options: DeleteOptions) -> None:
     """Raise Conflict when the object is not the one, or not the version, that was meant."""
     meta = document["metadata"]
-    metadata.check_uid(resource, meta["name"], meant=options.uid, found=meta["uid"])
-    if options.resource_version and options.resource_version != meta["resourceVersion"]:
-        raise Conflict(
-            f"Precondition failed: ResourceVersion in precondition: {options.resource_version},"
-            f" ResourceVersion in object meta: {meta['resourceVersion']}"
-        )
+    for name, meant, found, perhaps in (
+        ("UID", options.uid, meta["uid"], "deleted and then recreated"),
+        ("ResourceVersion", options.resource_version, meta["resourceVersion"], "modified"),
+    ):
+        if meant and meant != found:
+            kind = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+            raise Conflict(
+                f'Operation cannot be fulfilled on {kind} "{meta["name"]}": the {name} in the'
+                f" precondition ({meant}) does not match the {name} in record ({found})."
+                f" The object might have been {perhaps}"
+            )
 
 
 def _grace_of(pod: Json, options: DeleteOptions) -> int:
@@ -147,7 +156,9 @@ def _shorten(meta: Json, options: DeleteOptions) -> bool:
     return True
 
 
-def _set_finalizers(meta: Json, propagation: Propagation) -> None:
+def _set_finalizers(meta: Json, propagation: Propagation | None) -> None:
+    if propagation is None:
+        return
     others = [f for f in meta.get("finalizers") or [] if f not in {FOREGROUND, ORPHAN}]
     match propagation:
         case Propagation.FOREGROUND:

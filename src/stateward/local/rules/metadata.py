@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import msgspec
 
 from stateward.kube.codec import Json, Part, encode
-from stateward.kube.errors import BadRequest, Conflict, ServerFailed
+from stateward.kube.errors import BadRequest, Conflict, Details, ServerFailed
 from stateward.kube.meta import ObjectKey, ObjectMeta
 from stateward.kube.patch import same
 from stateward.kube.resources import DISRUPTION_BUDGETS, PODS, Resource
@@ -47,6 +47,14 @@ def checked(document: Json, resource: Resource[Any], refusal: Refusal = BadReque
     except ValueError as error:  # what msgspec raises is one, too
         raise refusal(f"the {resource.kind} cannot be read: {error}") from error
     return document
+
+
+def check_type(document: Json, resource: Resource[Any]) -> None:
+    """Raise BadRequest when an applied object does not say what it is, or is something else."""
+    version, kind = (document.get(name) or "" for name in ("apiVersion", "kind"))
+    if (version, kind) != (resource.api_version, resource.kind):
+        place = version if "/" in str(version) else f"/{version}"
+        raise BadRequest(f"invalid object type: {place}, Kind={kind}")
 
 
 class _PodSpec(Part):
@@ -103,6 +111,7 @@ def _selector_of(shape: _Pod | _Budget) -> LabelSelector | None:
 
 def _tidy(metadata: Json) -> None:
     """Leave out what says nothing: nulls, and empty lists and objects."""
+    metadata.pop("selfLink", None)  # once there was such a thing
     for name in [name for name, value in metadata.items() if value in (None, [], {})]:
         if name != "managedFields":
             del metadata[name]
@@ -151,7 +160,8 @@ def carry_over(old: Json, new: Json, kind: Kind) -> None:
         _set_or_drop(now, name, was.get(name))
     if "deletionTimestamp" in was:
         now["deletionTimestamp"] = was["deletionTimestamp"]
-        now.setdefault("deletionGracePeriodSeconds", was.get("deletionGracePeriodSeconds"))
+        if "deletionGracePeriodSeconds" in was:
+            now.setdefault("deletionGracePeriodSeconds", was["deletionGracePeriodSeconds"])
     now.setdefault("uid", was["uid"])
     causes = [
         wrong(f"metadata.{name}", f"Invalid value: {now[name]!r}: field is immutable")
@@ -166,9 +176,10 @@ def carry_over(old: Json, new: Json, kind: Kind) -> None:
 def _check_finalizers(was: Json, now: Json, kind: Kind) -> None:
     added = set(now.get("finalizers") or ()) - set(was.get("finalizers") or ())
     if added and "deletionTimestamp" in was:
+        listed = ", ".join(f'"{it}"' for it in sorted(added))
         message = (
             "Forbidden: no new finalizers can be added if the object is being deleted,"
-            f" found new finalizers {sorted(added)}"
+            f" found new finalizers []string{{{listed}}}"
         )
         cause = wrong("metadata.finalizers", message, reason="FieldValueForbidden")
         raise invalid(kind.resource, was["name"], cause)
@@ -183,6 +194,17 @@ def check_uid(resource: Resource[Any], name: str, *, meant: str, found: str) -> 
         )
 
 
+def check_preconditions(resource: Resource[Any], old: Json, uid: str, revision: str) -> None:
+    """Raise Conflict when an object is not the one, or not the version, that is insisted on."""
+    check_uid(resource, name_of(old), meant=uid, found=old["metadata"]["uid"])
+    found = old["metadata"]["resourceVersion"]
+    if revision and revision != found:
+        raise Conflict(
+            f'Operation cannot be fulfilled on {resource} "{name_of(old)}": Precondition failed:'
+            f" ResourceVersion in precondition: {revision}, ResourceVersion in object meta: {found}"
+        )
+
+
 def check_revision(old: Json, new: Json, *, unconditional: bool, resource: Resource[Any]) -> None:
     """Raise Conflict when the writer has seen another version, Invalid when it had to see one."""
     sent = new["metadata"].get("resourceVersion", "")
@@ -193,13 +215,16 @@ def check_revision(old: Json, new: Json, *, unconditional: bool, resource: Resou
             raise stale(resource, name_of(old))
     elif not unconditional:
         message = "Invalid value: 0: must be specified for an update"
-        raise invalid(resource, name_of(old), wrong("metadata.resourceVersion", message))
+        refusal = invalid(resource, name_of(old), wrong("metadata.resourceVersion", message))
+        # Said before the object is looked at, so it speaks of the resource and not of the kind.
+        refusal.about = Details(name=name_of(old), group=resource.group, kind=resource.plural)
+        raise refusal
 
 
 def asks_for_the_same(old: Json, new: Json, kind: Kind) -> bool:
     """Tell whether two versions ask for the same: everything but metadata and status is equal."""
-    if kind.counts_annotations:
-        was, now = (it["metadata"].get("annotations", {}) for it in (old, new))
+    if kind.counted_metadata:
+        was, now = (it["metadata"].get(kind.counted_metadata, {}) for it in (old, new))
         if was != now:
             return False
     return _equal(_request(old, kind), _request(new, kind))

@@ -6,6 +6,7 @@ patch say otherwise for one place. Only Kubernetes' own kinds have such schemas.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,22 +38,22 @@ def _merged_object(
 ) -> Json | None:
     """Return an object as patched, or None when the patch deletes it."""
     match patch.get(_DIRECTIVE):
-        case None | "merge":
+        case None:
             pass
         case "replace":
             return {name: value for name, value in patch.items() if name != _DIRECTIVE}
         case "delete":
             return None
         case other:
-            raise PatchError(path, f"$patch must be replace, merge or delete, got {other!r}")
+            raise PatchError(path, f"$patch must be replace or delete, got {other!r}")
     result = dict(target)
     _retain(result, patch, path)
     for name, value in patch.items():
         if not name.startswith("$"):
             inner = structure.child(name) if structure is not None else None
             _set(result, name, value, inner, f"{path}/{name}")
-    for name, value in patch.items():
-        _direct(result, name, value, structure, path)
+    for directive in patch.items():
+        _direct(result, target, directive, structure, path)
     return result
 
 
@@ -93,8 +94,10 @@ def _merged_list(
     if structure is None or "merge" not in structure.patch_strategies:
         return _without_directives(patch)
     if not structure.patch_merge_key:
-        return [*target, *(item for item in patch if not _holds(target, item))]
-    return _merged_items(target, patch, structure, path)
+        merged = [*target, *(item for item in patch if not _holds(target, item))]
+        return _arranged(merged, patch, target, "")
+    merged = _merged_items(target, patch, structure, path)
+    return _arranged(merged, patch, target, structure.patch_merge_key)
 
 
 def _merged_items(
@@ -128,8 +131,11 @@ def _without_directives(items: list[Any]) -> list[Any]:
     return [item for item in items if _directive(item) is None]
 
 
-def _direct(result: Json, name: str, value: Any, structure: Structure | None, path: str) -> None:
+def _direct(
+    result: Json, before: Json, directive: tuple[str, Any], structure: Structure | None, path: str
+) -> None:
     """Follow the directives that speak of a list beside them."""
+    name, value = directive
     if name.startswith(_DELETE_PREFIX):
         gone, listed = _listed(name, value, path), name.removeprefix(_DELETE_PREFIX)
         if isinstance(kept := result.get(listed), list):
@@ -138,7 +144,8 @@ def _direct(result: Json, name: str, value: Any, structure: Structure | None, pa
         order, listed = _listed(name, value, path), name.removeprefix(_ORDER_PREFIX)
         if isinstance(kept := result.get(listed), list):
             how = structure.child(listed) if structure is not None else None
-            result[listed] = _ordered(kept, order, how.patch_merge_key if how else "")
+            key = how.patch_merge_key if how else ""
+            result[listed] = _arranged(kept, order, before.get(listed) or [], key)
 
 
 def _listed(name: str, value: Any, path: str) -> list[Any]:
@@ -147,23 +154,31 @@ def _listed(name: str, value: Any, path: str) -> list[Any]:
     return value
 
 
-def _ordered(items: list[Any], order: list[Any], key: str) -> list[Any]:
-    """Put the named items into the given order; the others stay after whom they followed."""
-    wanted = [one.get(key) if key and isinstance(one, dict) else one for one in order]
+def _arranged(items: list[Any], order: list[Any], before: list[Any], key: str) -> list[Any]:
+    """Put the items that an order names into it; the others come where they stood before.
 
-    def rank(item: Any) -> int | None:
-        mine = item.get(key) if key and isinstance(item, dict) else item
-        return next((place for place, one in enumerate(wanted) if same(one, mine)), None)
+    One of the others goes ahead of a named one only if both were there before, in that order: what
+    is new therefore comes first.
+    """
 
+    def places(some: list[Any]) -> Callable[[Any], int]:
+        known = [_identity(it, key) for it in some]
+        return lambda item: next(
+            (place for place, it in enumerate(known) if same(it, _identity(item, key))), -1
+        )
+
+    wanted, stood = places(order), places(before)
+    named = sorted((it for it in items if wanted(it) >= 0), key=wanted)
     result: list[Any] = []
-    last = -1
-    placed: list[tuple[int, int, Any]] = []
-    for place, item in enumerate(items):
-        mine = rank(item)
-        last = mine if mine is not None else last
-        placed.append((last, place, item))
-    result.extend(item for _, _, item in sorted(placed, key=lambda it: it[:2]))
-    return result
+    for other in (it for it in items if wanted(it) < 0):
+        while named and not 0 <= stood(other) < stood(named[0]):
+            result.append(named.pop(0))
+        result.append(other)
+    return [*result, *named]
+
+
+def _identity(item: Any, key: str) -> Any:
+    return item.get(key) if key and isinstance(item, dict) else item
 
 
 def _holds(items: list[Any], wanted: Any) -> bool:

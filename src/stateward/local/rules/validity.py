@@ -10,7 +10,7 @@ from typing import Any
 
 from stateward.core import naming
 from stateward.kube.codec import Json
-from stateward.kube.errors import Cause, Invalid
+from stateward.kube.errors import Cause, Details, Invalid
 from stateward.kube.resources import Resource
 from stateward.local.kinds import Kind
 
@@ -30,7 +30,9 @@ def invalid(resource: Resource[Any], name: str, *causes: Cause) -> Invalid:
 
 def unpatchable(resource: Resource[Any], name: str, why: str) -> Invalid:
     """Return the refusal of a patch; what is wrong with it is a cause, or kubectl hides it."""
-    return invalid(resource, name, wrong("patch", f"Invalid value: {why}"))
+    refusal = invalid(resource, name, wrong("patch", f"Invalid value: {why}"))
+    refusal.about = Details()
+    return refusal
 
 
 def wrong(field: str, message: str, *, reason: str = "FieldValueInvalid") -> Cause:
@@ -41,9 +43,16 @@ def wrong(field: str, message: str, *, reason: str = "FieldValueInvalid") -> Cau
 def check_new(metadata: Json, kind: Kind, more: Iterable[Cause] = ()) -> None:
     """Raise Invalid when a new object may not have such metadata, or for more reasons."""
     name = metadata["name"]
-    problem = kind.name_problem(name)
-    found = [wrong("metadata.name", f"Invalid value: {problem}")] if problem else []
-    _refuse(kind, name, [*found, *_problems(metadata, kind), *more])
+    _refuse(kind, name, [*_name_problems(metadata, kind), *_problems(metadata, kind), *more])
+
+
+def _name_problems(metadata: Json, kind: Kind) -> Iterator[Cause]:
+    prefix = metadata.get("generateName", "")
+    # A dash at its end is fine: something follows.
+    begun = f"{prefix[:-1]}a" if prefix.endswith("-") else prefix
+    for field, name in (("generateName", begun), ("name", metadata["name"])):
+        if name and (problem := kind.name_problem(name)):
+            yield wrong(f"metadata.{field}", f"Invalid value: {problem}")
 
 
 def check_changed(old: Json, new: Json, kind: Kind, more: Iterable[Cause] = ()) -> None:
@@ -86,6 +95,12 @@ def _owner_problems(owners: list[Json]) -> Iterator[Cause]:
         for name in ("apiVersion", "kind", "name", "uid"):
             if not owner.get(name):
                 yield wrong(f"metadata.ownerReferences.{name}", "Invalid value: must not be empty")
+        if owner.get("apiVersion", "").count("/") > 1:
+            message = "Invalid value: must be a version, or a group, '/' and a version"
+            yield wrong("metadata.ownerReferences.apiVersion", message)
+        if (owner.get("apiVersion"), owner.get("kind")) == ("v1", "Event"):
+            message = "Invalid value: /v1, Kind=Event is disallowed from being an owner"
+            yield wrong("metadata.ownerReferences", message)
     if sum(1 for owner in owners if owner.get("controller")) > 1:
         message = "Invalid value: Only one reference can have Controller set to true"
         yield wrong("metadata.ownerReferences", message)
@@ -95,6 +110,9 @@ def _finalizer_problems(finalizers: list[str], kind: Kind) -> Iterator[Cause]:
     for place, finalizer in enumerate(finalizers):
         if problem := naming.label_key_problem(finalizer):
             yield wrong("metadata.finalizers", f"Invalid value: {problem}")
-        elif kind.built_in and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+        if kind.built_in and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
             message = "name is neither a standard finalizer name nor is it fully qualified"
             yield wrong(f"metadata.finalizers[{place}]", f"Invalid value: {message}")
+    if {"orphan", "foregroundDeletion"} <= set(finalizers):
+        message = "finalizer orphan and foregroundDeletion cannot be both set"
+        yield wrong("metadata.finalizers", f"Invalid value: {message}")

@@ -45,7 +45,6 @@ _PREFIX_LIMIT = 58
 _IGNORED_IN_NEW = (
     "deletionTimestamp",
     "deletionGracePeriodSeconds",
-    "generation",
     "managedFields",
     "resourceVersion",
 )
@@ -76,7 +75,7 @@ class Writes:
         kind = self._kinds.of(resource)
         meta = metadata.checked(document, resource)["metadata"]
         metadata.settle_namespace(meta, resource, namespace)
-        if meta.get("resourceVersion", "").strip("0"):
+        if (sent := meta.get("resourceVersion", "")).isdecimal() and sent.strip("0"):
             raise ServerFailed("resourceVersion should not be set on objects to be created")
         return self._create(kind, document, author)
 
@@ -218,13 +217,14 @@ class Writes:
     ) -> Stored:
         resource = kind.resource
         stored = self._store.get(resource.name, key)
+        metadata.check_type(patch.body, resource)
         body = metadata.checked(managed.fresh(patch.body), resource)
         meta = body["metadata"]
         if stored is not None:
             meta.setdefault("name", key.name)
         metadata.check_address(body, resource, key)
         if "managedFields" in meta:
-            raise BadRequest("metadata.managedFields must be nil in an applied object")
+            raise BadRequest("metadata.managedFields must be nil")
         self._admission.read_applied(kind, body)
         writer = managed.Writer(patch.manager, to_rfc3339(self._now()), subresource, applies=True)
         if stored is None:
@@ -348,6 +348,8 @@ def _patched(
         else:
             new = json_patch(old, patch.operations)
     except PatchError as error:
+        if isinstance(patch, StrategicPatch):
+            raise ServerFailed(str(error)) from error  # as a real server does
         raise validity.unpatchable(kind.resource, key.name, str(error)) from error
     if not isinstance(new, dict):
         why = "a patched object must still be an object"
@@ -361,4 +363,5 @@ def _strategically_patched(old: Json, patch: StrategicPatch, kind: Kind) -> Json
             "a custom kind takes no strategic merge patch: send application/merge-patch+json,"
             " application/json-patch+json or application/apply-patch+yaml"
         )
-    return strategic_patch(old, patch.body, kind.structure())
+    types = {name: old[name] for name in ("apiVersion", "kind")}  # no such patch changes them
+    return strategic_patch(old, patch.body, kind.structure()) | types

@@ -31,7 +31,7 @@ class FullAdmission:
     ) -> None:
         """Drop what is unknown and fill in defaults, in place."""
         if kind.schema is not None:
-            read_custom(document, kind.schema, author)
+            read_custom(kind, document, kind.schema, author, refusal)
         elif kind.built_in:
             read_built_in(kind, document, author, refusal)
             author.warnings.extend(unheeded(kind.resource.name, document))

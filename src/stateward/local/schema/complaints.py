@@ -23,12 +23,19 @@ _WORDS: Final = {
     "minProperties": "should have at least {limit} properties",
     "pattern": "should match '{pattern}'",
     "multipleOf": "should be a multiple of {multiple_of}",
-    "format": "must be of type {format}",
     "uniqueItems": "shouldn't contain duplicates",
 }
 _MATCH: Final = (
     "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 )
+#: What Kubernetes calls the place of what is wrong with a whole.
+NOWHERE: Final = "<nil>"
+#: What is said where one of several schemas must hold, or none may.
+_ALTERNATIVES: Final = {
+    "anyOf": "must validate at least one schema (anyOf)",
+    "oneOf": "must validate one and only one schema (oneOf). ",
+    "not": "must not validate the schema (not)",
+}
 #: Types in Kubernetes' words.
 _TYPES: Final = (
     (bool, "boolean"),
@@ -45,11 +52,13 @@ def unreadable(validator: Draft4Validator, document: Json) -> list[str]:
     return [_misread(error) for error in validator.iter_errors(document)]
 
 
-def broken(validator: Draft4Validator, new: Json, old: Json | None) -> Iterator[Cause]:
-    """Yield what a schema says against an object; what was so before is let pass."""
+def broken(
+    validator: Draft4Validator, new: Any, old: Json | None = None, schema: Json | None = None
+) -> Iterator[Cause]:
+    """Yield what a schema says against a value; what was so before is let pass."""
     for error in validator.iter_errors(new):
-        if old is None or not _was_so(error, new, old):
-            yield _cause(error)
+        if old is None or not _was_so(error.instance_path, new, old, schema or {}):
+            yield from _causes(error)
 
 
 def path_of(elements: Iterable[str | int]) -> str:
@@ -75,9 +84,30 @@ def at(document: Any, elements: Iterable[str | int]) -> Any:
     return document
 
 
-def _was_so(error: ValidationError, new: Json, old: Json) -> bool:
-    before = at(old, error.instance_path)
-    return before is not None and before == at(new, error.instance_path)
+def _was_so(way: Iterable[str | int], new: Any, old: Any, schema: Json) -> bool:
+    """Tell whether a value was the same before; items of a list are known by their keys alone."""
+    for step in way:
+        if isinstance(new, list) and isinstance(step, int):
+            new, old, schema = _items(new[step], new, old, schema)
+        elif isinstance(new, dict) and isinstance(old, dict):
+            new, old = new.get(step), old.get(step)
+            fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
+            schema = fields.get(step, others if isinstance(others, dict) else {})
+        else:
+            return False
+    return old is not None and old == new
+
+
+def _items(item: Any, new: Any, old: Any, schema: Json) -> tuple[Any, Any, Json]:
+    """Return an item, what it was, and its schema; without keys the whole list must be the same."""
+    keys = schema.get("x-kubernetes-list-map-keys") or ()
+    items = schema.get("items") if isinstance(schema.get("items"), dict) else {}
+    if not keys or not isinstance(item, dict) or not isinstance(old, list):
+        return item, item if old == new else None, items or {}
+    same = (
+        it for it in old if isinstance(it, dict) and all(it.get(k) == item.get(k) for k in keys)
+    )
+    return item, next(same, None), items or {}
 
 
 def _misread(error: ValidationError) -> str:
@@ -96,6 +126,21 @@ def _misread(error: ValidationError) -> str:
             return f"cannot read field {where}: {error.message}"
 
 
+def _causes(error: ValidationError) -> Iterator[Cause]:
+    """Yield what is wrong; where no alternative holds, also why the first one does not."""
+    kind: Any = error.kind
+    branches = getattr(kind, "context", None) or [[]]
+    if (said := _ALTERNATIVES.get(kind.name)) is None:
+        yield _cause(error)
+        return
+    if kind.name == "oneOf":
+        valid = sum(1 for branch in branches if not branch)
+        said += f"Found {valid} valid alternatives" if valid else "Found none valid"
+    yield causes.invalid(NOWHERE, "", f'"{path_of(error.instance_path)}" {said}')
+    for inner in branches[0]:
+        yield from _causes(inner)
+
+
 def _cause(error: ValidationError) -> Cause:
     kind: Any = error.kind
     value: Any = error.instance
@@ -103,30 +148,31 @@ def _cause(error: ValidationError) -> Cause:
     match kind.name:
         case "required":
             return causes.required(f"{where}.{kind.property}".removeprefix("."))
-        case "type":
+        case "type" | "format":
             wanted = _wanted(kind)
-            why = f"{where} in body must be of type {wanted}: {causes.text(type_name(value))}"
-            return causes.wrong_type(where, type_name(value), why)
+            shown = type_name(value) if kind.name == "type" else value
+            why = f"{where} in body must be of type {wanted}: {causes.text(shown)}"
+            return causes.wrong_type(where, shown, why)
         case "enum":
-            return causes.unsupported(where, value, kind.options)
+            options = [it if isinstance(it, str) else causes.text(it) for it in kind.options]
+            return causes.unsupported(where, value, options)
         case "maxLength":
             return causes.too_long(where, f"may not be more than {kind.limit} bytes")
         case "maxItems" | "maxProperties":
             return causes.too_many(where, f"{len(value)}: must have at most {kind.limit} items")
         case name if name in _WORDS:
             why = _WORDS[name].format(**_facts(kind))
-            return causes.invalid(where, value, f"{where} in body {why}")
+            shown = len(value) if name in {"minItems", "minProperties"} else value
+            return causes.invalid(where, shown, f"{where} in body {why}")
         case _:
             return causes.invalid(where, value, f"{where} in body {error.message}")
 
 
 def _facts(kind: Any) -> Json:
-    names = ("limit", "pattern", "multiple_of", "format")
+    names = ("limit", "pattern", "multiple_of")
     return {name: getattr(kind, name) for name in names if hasattr(kind, name)}
 
 
 def _wanted(kind: Any) -> str:
-    types = getattr(kind, "types", None)
-    if not types:
-        return ""
-    return " or ".join(str(one) for one in types if one != "null")
+    types = getattr(kind, "types", None) or [getattr(kind, "format", "")]
+    return ",".join(str(one) for one in types if one != "null")

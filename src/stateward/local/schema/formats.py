@@ -7,7 +7,7 @@ import binascii
 import ipaddress
 import re
 from collections.abc import Callable, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 _DURATION_PART: Final = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)")
@@ -19,23 +19,53 @@ _UNITS: Final = {
     "s": timedelta(seconds=1),
     "m": timedelta(minutes=1),
     "h": timedelta(hours=1),
+    "d": timedelta(days=1),
+    "w": timedelta(weeks=1),
+}
+#: Spans of time in words, as schemas also take them: ``2 days``, ``1w``.
+_WORDED_PART: Final = re.compile(r"([0-9]+)\s*([A-Za-zµ]+)\s*")
+_WORDS: Final = {
+    "ns": ("ns", "nano"),
+    "us": ("us", "µs", "micro"),
+    "ms": ("ms", "milli"),
+    "s": ("s", "sec", "second"),
+    "m": ("m", "min", "minute"),
+    "h": ("h", "hr", "hour"),
+    "d": ("d", "day"),
+    "w": ("w", "wk", "week"),
+}
+_BY_WORD: Final = {
+    f"{word}{plural}": unit
+    for unit, words in _WORDS.items()
+    for word in words
+    for plural in ("", "s")
 }
 _HEX: Final = "[0-9A-Fa-f]"
 _UUID: Final = re.compile(rf"{_HEX}{{8}}-?({_HEX}{{4}}-?){{3}}{_HEX}{{12}}")
+_COLOR: Final = re.compile(rf"#?({_HEX}{{3}}|{_HEX}{{6}})")
 _MAC: Final = re.compile(r"[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}")
 
 
 def is_duration(text: str) -> bool:
-    """Tell whether a text is a span of time as Go writes it: ``1h30m``, ``250ms``, ``0``."""
-    bare = text.lstrip("+-") if text[:1] in {"+", "-"} else text
-    return bare == "0" or (bare != "" and _DURATION_PART.sub("", bare) == "")
+    """Tell whether a text is a span of time: ``1h30m``, ``250ms``, ``0``, ``2 days``."""
+    return text.lstrip("+-") == "0" or bool(_parts(text))
 
 
 def span_of(text: str) -> timedelta:
-    """Return a span of time as Go writes it; call it only with one that is."""
+    """Return a span of time; call it only with a text that is one."""
     sign = -1 if text.startswith("-") else 1
-    parts = _DURATION_PART.findall(text)
-    return sign * sum((float(n) * _UNITS[unit] for n, unit in parts), timedelta())
+    return sign * sum((float(n) * _UNITS[unit] for n, unit in _parts(text)), timedelta())
+
+
+def _parts(text: str) -> list[tuple[str, str]]:
+    """Return the numbers and units of a span of time, as Go writes it or in words."""
+    bare = text[1:] if text[:1] in {"+", "-"} else text
+    if _DURATION_PART.sub("", bare) == "":
+        return _DURATION_PART.findall(bare)
+    worded = _WORDED_PART.findall(text)
+    if _WORDED_PART.sub("", text) or any(word not in _BY_WORD for _, word in worded):
+        return []
+    return [(number, _BY_WORD[word]) for number, word in worded]
 
 
 def is_base64(text: str) -> bool:
@@ -45,6 +75,14 @@ def is_base64(text: str) -> bool:
     except (binascii.Error, ValueError):
         return False
     return True
+
+
+def is_moment(text: str) -> bool:
+    """Tell whether a text is a moment with its time zone."""
+    try:
+        return datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def is_ip(text: str) -> bool:
@@ -73,4 +111,7 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "mac": lambda text: _MAC.fullmatch(text) is not None,
     "uuid": lambda text: _UUID.fullmatch(text) is not None,
     "password": lambda _text: True,
+    "datetime": is_moment,
+    "hexcolor": lambda text: _COLOR.fullmatch(text) is not None,
+    "bsonobjectid": lambda text: re.fullmatch(rf"{_HEX}{{24}}", text) is not None,
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.kube.codec import Json
-from stateward.kube.errors import Cause, Forbidden, NotFound
+from stateward.kube.errors import Cause, Details, Forbidden, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import NAMESPACES
 from stateward.local.kinds import Kind
@@ -21,7 +21,8 @@ def check_open(store: Store, kind: Kind, metadata: Json) -> None:
     name = metadata["namespace"]
     found = store.get(NAMESPACES.name, ObjectKey("", name))
     if found is None:
-        raise NotFound(f'namespaces "{name}" not found')
+        about = Details(name=name, kind=NAMESPACES.plural)
+        raise NotFound(f'namespaces "{name}" not found', about=about)
     if b'"deletionTimestamp"' in found.text and "deletionTimestamp" in _metadata(found.document()):
         why = f"namespace {name} is being terminated"
         raise Forbidden(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any, Final
+
 from stateward.kube import schemas
 from stateward.kube.codec import Json, plain
-from stateward.kube.errors import BadRequest, ServerFailed
+from stateward.kube.errors import ServerFailed
 from stateward.local.apply.fields import path_to
 from stateward.local.apply.paths import dotted
 from stateward.local.kinds import Kind
@@ -13,6 +15,12 @@ from stateward.local.schema import validators
 from stateward.local.schema.complaints import unreadable
 from stateward.local.schema.pruning import OBJECT, pruned, pruned_ways, without_nulls
 
+#: Oddities that a writer is told of at most, as with a real server.
+_MOST_TOLD: Final = 100
+_INT64: Final = 2**63
+#: Up to here every whole number can be written with a point.
+_EXACT: Final = 2**53
+
 
 def read_built_in(kind: Kind, document: Json, author: Author, refusal: Refusal) -> None:
     """Read an object of one of Kubernetes' own kinds, in place."""
@@ -20,22 +28,32 @@ def read_built_in(kind: Kind, document: Json, author: Author, refusal: Refusal) 
     if name is None:
         return
     validator = validators.of_definition(name)
-    if validator.is_valid(document):
-        return  # every field is known and of its type, which is the rule
+    if validator.is_valid(document):  # every field is known and of its type, which is the rule
+        tell([], kind, author, refusal)
+        return
     without_nulls(document)
     unknown = pruned(document, {"$ref": name})
     if found := unreadable(validator, document):
-        resource = kind.resource
-        raise refusal(
-            f'{resource.kind} in version "{resource.version}" cannot be handled as a'
-            f" {resource.kind}: {'; '.join(found)}"
-        )
-    tell(unknown, author)
+        raise refusal(_unhandled(kind, "; ".join(found)))
+    tell(unknown, kind, author, refusal)
 
 
-def read_custom(document: Json, schema: Json, author: Author) -> None:
+def read_custom(kind: Kind, document: Json, schema: Json, author: Author, refusal: Refusal) -> None:
     """Drop what the schema of a custom kind does not name, in place."""
-    tell(pruned(document, whole(schema)), author)
+    _as_numbers_are_read(document)
+    tell(pruned(document, whole(schema)), kind, author, refusal)
+
+
+def _as_numbers_are_read(value: Any) -> None:
+    """Have numbers as Kubernetes reads them, in place: 1.0 is 1, and huge is not whole."""
+    places = value.items() if isinstance(value, dict) else enumerate(value)
+    for place, inner in tuple(places):
+        if isinstance(inner, dict | list):
+            _as_numbers_are_read(inner)
+        elif isinstance(inner, float) and inner.is_integer() and abs(inner) <= _EXACT:
+            value[place] = int(inner)
+        elif isinstance(inner, int) and not -_INT64 <= inner < _INT64:
+            value[place] = float(inner)
 
 
 def check_applied(kind: Kind, body: Json) -> None:
@@ -80,11 +98,16 @@ def whole(schema: Json) -> Json:
     return schema | {"properties": schema.get("properties", {}) | OBJECT}
 
 
-def tell(unknown: list[str], author: Author) -> None:
-    """Tell a writer of the fields that nobody knows, as it asked for."""
-    if not unknown or author.strictness is Strictness.IGNORE:
+def tell(unknown: list[str], kind: Kind, author: Author, refusal: Refusal) -> None:
+    """Tell a writer of the fields that nobody knows or that are there twice, as it asked for."""
+    if author.strictness is Strictness.IGNORE:
         return
-    told = [f'unknown field "{path}"' for path in unknown]
-    if author.strictness is Strictness.STRICT:
-        raise BadRequest(f"strict decoding error: {', '.join(told)}")
+    told = [*(f'unknown field "{path}"' for path in unknown), *author.doubles][:_MOST_TOLD]
+    if told and author.strictness is Strictness.STRICT:
+        raise refusal(_unhandled(kind, f"strict decoding error: {', '.join(told)}"))
     author.warnings.extend(told)
+
+
+def _unhandled(kind: Kind, why: str) -> str:
+    name, version = kind.resource.kind, kind.resource.version
+    return f'{name} in version "{version}" cannot be handled as a {name}: {why}'

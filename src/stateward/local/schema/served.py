@@ -13,7 +13,7 @@ from stateward.kube.resources import CUSTOM_RESOURCES, NAMESPACES, SERVICES, Res
 from stateward.local.api import Api
 from stateward.local.catalog import SERVED
 from stateward.local.kinds import Kinds, built_in
-from stateward.local.rules.deletion import DeleteOptions
+from stateward.local.rules.deletion import DeleteOptions, Ended
 from stateward.local.rules.writes import AnyPatch, Author
 from stateward.local.schema.admission import FullAdmission
 from stateward.local.schema.custom.serving import Definitions
@@ -98,17 +98,15 @@ class _ServedApi(Api):
         self._settle_after(resource, key, dry_run=author.dry_run)
         return made
 
-    def delete(
-        self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions
-    ) -> Stored | None:
+    def delete(self, resource: Resource[Any], key: ObjectKey, options: DeleteOptions) -> Ended:
         """Ask for the end of an object; a definition takes its objects with it."""
         if resource.name == CUSTOM_RESOURCES.name and not options.dry_run:
             self._definitions.begin_to_end(key, options)
             options = replace(options, resource_version="")
-        left = super().delete(resource, key, options)
+        ended = super().delete(resource, key, options)
         self._settle_after(resource, key, dry_run=options.dry_run)
-        is_there = options.dry_run or self.store.get(resource.name, key) is not None
-        return left if is_there else None
+        gone = not options.dry_run and self.store.get(resource.name, key) is None
+        return replace(ended, gone=ended.gone or gone)
 
     def _settle_after(self, resource: Resource[Any], key: ObjectKey, *, dry_run: bool) -> None:
         if not dry_run:

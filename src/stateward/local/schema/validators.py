@@ -129,7 +129,7 @@ def _plain_schema(schema: Any) -> Any:
             plain[name] = [_plain_schema(inner) for inner in schema[name]]
     if "properties" in schema:
         plain["properties"] = {n: _plain_schema(s) for n, s in schema["properties"].items()}
-    return _with_numbers(_with_types(plain, schema))
+    return _with_types(plain, schema)
 
 
 def _with_types(plain: Json, schema: Json) -> Json:
@@ -140,12 +140,4 @@ def _with_types(plain: Json, schema: Json) -> Json:
     if schema.get("nullable") and "type" in plain:
         known = plain["type"]
         plain["type"] = [*(known if isinstance(known, list) else [known]), "null"]
-    return plain
-
-
-def _with_numbers(plain: Json) -> Json:
-    """Add the bounds that the format of an integer means."""
-    limit = _INTEGERS.get(plain.get("format", ""))
-    if limit and "minimum" not in plain and "maximum" not in plain:
-        plain |= {"minimum": -limit, "maximum": limit - 1}
     return plain

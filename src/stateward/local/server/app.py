@@ -31,7 +31,7 @@ from stateward.local.server.addresses import Address
 from stateward.local.server.describing import discovery
 from stateward.local.server.describing.openapi import OpenApi
 from stateward.local.server.negotiation import Form, Wanted, wanted
-from stateward.local.server.refusals import Refused, as_api_error
+from stateward.local.server.refusals import Refused, as_api_error, not_found_here
 from stateward.local.server.streams import Streams, Temper
 from stateward.local.server.subresources import Subresources
 from stateward.local.server.verbs import Call, Verbs, not_allowed
@@ -136,7 +136,7 @@ class ApiServer:
             return await self._review(request, address)
         kind = self._kinds.at(address.group, address.version, address.plural)
         if kind is None or not _fits(address, namespaced=kind.resource.namespaced):
-            return answers.no_such_path()
+            return self._no_such_place(path)
         asked = dict(parse_qsl(query, keep_blank_values=True)) if query else {}
         call = Call(request, address, kind, asked)
         return await (self._parts if address.subresource else self._verbs).serve(call)
@@ -161,7 +161,18 @@ class ApiServer:
         if path.rstrip("/") in {"/api", "/apis"}:
             return self._discovery(request, core=path.rstrip("/") == "/api")
         found = self._told(path.rstrip("/"), address)
-        return answers.no_such_path() if found is None else answers.document(found)
+        return self._no_such_place(path) if found is None else answers.document(found)
+
+    def _no_such_place(self, path: str) -> web.Response:
+        """Say that nothing is there: in a document below Kubernetes' own groups, else in text."""
+        own = {kind.resource.group for kind in self._kinds if kind.built_in}
+        match path.split("/"):
+            case ["", "api", _, *_]:
+                return answers.refusal(not_found_here())
+            case ["", "apis", group, _, *_] if group in own:
+                return answers.refusal(not_found_here())
+            case _:
+                return answers.no_such_path()
 
     def _discovery(self, request: web.BaseRequest, *, core: bool) -> web.Response:
         form = _discovery_form(request)

@@ -10,11 +10,13 @@ from aiohttp import web
 from stateward.core.errors import PeerConfused
 from stateward.kube.client import Apply, JsonPatch, MergePatch
 from stateward.kube.codec import Json, decode_json
-from stateward.kube.errors import ApiError, BadRequest, Cause, Invalid, TooLarge, WrongType
+from stateward.kube.errors import ApiError, BadRequest, TooLarge, WrongType
 from stateward.local.rules.strategic import StrategicPatch
 from stateward.local.rules.writes import AnyPatch, Author, Strictness
+from stateward.local.schema import causes
 from stateward.local.schema.complaints import type_name
 from stateward.local.server.protobuf import reading as protobuf
+from stateward.local.server.refusals import InvalidOptions
 from stateward.local.server.texts import jsons, yamls
 
 #: Bytes: what a body may have at most, as with a real server.
@@ -72,11 +74,16 @@ def patch_of(
     kind = _plain_type(content_type)
     if kind == _APPLY:
         if not manager:
-            raise _refused("fieldManager", "Required value: is required for apply patch")
+            why = causes.required("fieldManager", "is required for apply patch")
+            raise InvalidOptions("PatchOptions", why)
         found = _from_yaml(body, author)
+        if author.doubles and author.strictness is Strictness.STRICT:
+            raise BadRequest(f"error decoding YAML: {', '.join(author.doubles)}")
+        author.warnings.extend(author.doubles)
         return Apply(_an_object(found), manager, force=bool(force))
     if force is not None:
-        raise _refused("force", "Forbidden: may not be specified for non-apply patch")
+        why = causes.forbidden("force", "may not be specified for non-apply patch")
+        raise InvalidOptions("PatchOptions", why)
     return _other_patch(kind, body, author)
 
 
@@ -93,12 +100,12 @@ def _other_patch(kind: str, body: bytes, author: Author) -> AnyPatch:
 
 
 def _operations(found: Any) -> list[Json]:
-    if not isinstance(found, list):
-        raise BadRequest(f"a JSON patch must be a list, got {type_name(found)}")
+    if not isinstance(found, list) or not all(isinstance(it, dict) for it in found):
+        raise BadRequest(f"a JSON patch must be a list of objects, got {type_name(found)}")
     if len(found) > _MOST_OPERATIONS:
         raise TooLarge(
-            f"The allowed maximum operations in a JSON patch is {_MOST_OPERATIONS},"
-            f" got {len(found)}"
+            "Request entity too large: The allowed maximum operations in a JSON patch is"
+            f" {_MOST_OPERATIONS}, got {len(found)}"
         )
     return found
 
@@ -119,16 +126,13 @@ def _from_json(body: bytes, author: Author | None = None) -> Any:
     except PeerConfused as error:
         raise BadRequest(f"the body must be JSON: {error.message}") from None
     if author is not None and author.strictness is not Strictness.IGNORE:
-        _tell(jsons.doubles(body), author)
+        _remember(jsons.doubles(body), author)
     return found
 
 
-def _tell(doubles: list[str], author: Author) -> None:
-    """Tell a writer of names that are there twice, as it asked for."""
-    told = [f'duplicate field "{path}"' for path in doubles[:_MOST_TOLD]]
-    if told and author.strictness is Strictness.STRICT:
-        raise BadRequest(f"strict decoding error: {', '.join(told)}")
-    author.warnings.extend(told)
+def _remember(doubles: list[str], author: Author) -> None:
+    """Remember the names that are there twice, for when the writer is told what is odd."""
+    author.doubles.extend(f'duplicate field "{path}"' for path in doubles[:_MOST_TOLD])
 
 
 def _from_protobuf(body: bytes) -> Any:
@@ -148,7 +152,7 @@ def _from_yaml(body: bytes, author: Author | None = None) -> Any:
     except ValueError as error:
         raise BadRequest(f"the body must be YAML: {error}") from None
     if author is not None and author.strictness is not Strictness.IGNORE:
-        _tell(doubles, author)
+        _remember(doubles, author)
     return found
 
 
@@ -157,8 +161,3 @@ def _wrong_type(got: str, *supported: str) -> WrongType:
         f"the body of the request was in an unknown format ({got[:80] or 'no content type'})"
         f" - accepted media types include: {', '.join(supported)}"
     )
-
-
-def _refused(field: str, problem: str) -> Invalid:
-    cause = Cause(reason="FieldValueInvalid", message=problem, field=field)
-    return Invalid(f'PatchOptions.meta.k8s.io "" is invalid: {field}: {problem}', causes=(cause,))

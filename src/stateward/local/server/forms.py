@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -76,7 +77,9 @@ class Show:
             case _:
                 kind = self.kind.names.list_kind or f"{self.kind.resource.kind}List"
                 api = self.kind.resource.api_version
-                return _list(kind, api, meta, [self.text(it) for it in items])
+                # In lists of Kubernetes' own kinds only the list says what they are.
+                of = self._headless if self.kind.built_in else self.text
+                return _list(kind, api, meta, [of(it) for it in items])
 
     def event(self, change: Change, stored: Stored, *, headless: bool) -> bytes:
         """Return one line of a watch; all but the first table come without their head."""
@@ -109,6 +112,15 @@ class Show:
         if self.kind.stored_as in {"", wanted}:
             return stored.text
         return encode(stored.document() | {"apiVersion": wanted})
+
+    def _headless(self, stored: Stored) -> bytes:
+        """Return an object's text without its kind and version."""
+        resource = self.kind.resource
+        for head in _heads(resource.api_version, resource.kind):
+            if stored.text.startswith(head):
+                return b"{" + stored.text[len(head) :]
+        document = stored.document()
+        return encode({k: v for k, v in document.items() if k not in {"apiVersion", "kind"}})
 
     def _partial(self, stored: Stored) -> bytes:
         head = self._partial_head()
@@ -158,6 +170,13 @@ def error_event(error: ApiError) -> bytes:
 def _list(kind: str, api_version: str, meta: Json, items: Sequence[bytes]) -> bytes:
     head = encode({"kind": kind, "apiVersion": api_version, "metadata": meta})
     return b'%b,"items":[%b]}' % (head[:-1], b",".join(items))
+
+
+@cache
+def _heads(api_version: str, kind: str) -> tuple[bytes, ...]:
+    """Return how the text of an object can begin."""
+    version, name = f'"apiVersion":"{api_version}"', f'"kind":"{kind}"'
+    return tuple(f"{{{it},".encode() for it in (f"{version},{name}", f"{name},{version}"))
 
 
 def _definition(column: Column) -> Json:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -11,21 +11,25 @@ import msgspec
 
 from stateward.kube.client import Propagation, Selection
 from stateward.kube.codec import Json, Part
-from stateward.kube.errors import BadRequest, Cause, Invalid, ServerFailed
+from stateward.kube.errors import BadRequest, Cause, ServerFailed
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author, Strictness
+from stateward.local.schema import causes
+from stateward.local.server.refusals import InvalidOptions
 
 Query = Mapping[str, str]
 
+_MATCH: Final = "resourceVersionMatch"
+_MATCHES: Final = ("Exact", "NotOlderThan", "")
 #: How long the name of a field manager may be.
 _LONGEST_MANAGER: Final = 128
 _NUMBER: Final = re.compile(r"-?[0-9]{1,18}")
-_TRUE: Final = frozenset({"true", "1", "t", "T", "TRUE", "True"})
+_NO: Final = frozenset({"false", "0"})
 
 
 def flag(query: Query, name: str) -> bool:
-    """Tell whether a query says yes."""
-    return query.get(name, "") in _TRUE
+    """Tell whether a query says yes: it does as soon as it names it and does not say no."""
+    return query.get(name, "0").lower() not in _NO
 
 
 def number(query: Query, name: str) -> int | None:
@@ -38,13 +42,17 @@ def number(query: Query, name: str) -> int | None:
     return int(text)
 
 
-def revision(query: Query) -> int | None:
-    """Return the resourceVersion that is asked for, or None; what is no number is a failure."""
+def revision(query: Query, *, lists: bool = False) -> int | None:
+    """Return the resourceVersion that is asked for, or None.
+
+    What is no number is a bad request of those who list, and a failure for all others.
+    """
     text = query.get("resourceVersion", "")
     if not text:
         return None
     if not _NUMBER.fullmatch(text) or text.startswith("-"):
-        raise ServerFailed(f"resourceVersion must be a number, got {text[:40]!r}")
+        why = f"resourceVersion: Invalid value: {causes.text(text[:40])}: must be a number"
+        raise BadRequest(f"invalid resource version: {why}") if lists else ServerFailed(why)
     return int(text)
 
 
@@ -66,77 +74,95 @@ class Listing:
     def of(cls, query: Query, namespace: str) -> Listing:
         """Read the query; raise what is wrong with it."""
         labels, fields = query.get("labelSelector", ""), query.get("fieldSelector", "")
-        asked = query.get("sendInitialEvents")
+        watch = flag(query, "watch")
         listing = cls(
             Selection(namespace, labels, fields),
             limit=max(number(query, "limit") or 0, 0),
             token=query.get("continue", ""),
-            revision=revision(query),
+            revision=revision(query, lists=not watch),
             match=query.get("resourceVersionMatch", ""),
             seconds=number(query, "timeoutSeconds"),
             bookmarks=flag(query, "allowWatchBookmarks"),
-            initial_events=None if asked is None else asked in _TRUE,
+            initial_events=flag(query, "sendInitialEvents")
+            if "sendInitialEvents" in query
+            else None,
         )
-        _check_match(listing, watch=flag(query, "watch"))
+        if wrong := [*(_watch_problems(listing) if watch else _list_problems(listing))]:
+            raise InvalidOptions("ListOptions", *wrong)
         return listing
 
 
-def _check_match(asked: Listing, *, watch: bool) -> None:
-    match asked.match:
-        case "":
-            if asked.initial_events is not None and watch:
-                raise _forbidden("sendInitialEvents", "needs resourceVersionMatch=NotOlderThan")
-        case "NotOlderThan" if watch and asked.initial_events is not None:
-            return
-        case "NotOlderThan" | "Exact" if watch:
-            raise _forbidden("resourceVersionMatch", "is only for a watch with sendInitialEvents")
-        case "NotOlderThan" | "Exact":
-            _check_list_match(asked)
-        case other:
-            supported = 'supported values: "Exact", "NotOlderThan"'
-            raise _invalid(
-                "resourceVersionMatch", f'Unsupported value: "{other[:40]}": {supported}'
-            )
-
-
-def _check_list_match(asked: Listing) -> None:
+def _watch_problems(asked: Listing) -> Iterator[Cause]:
+    if asked.initial_events is not None and asked.match != "NotOlderThan":
+        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        yield causes.forbidden(_MATCH, why)
+    if not asked.match:
+        return
+    if asked.initial_events is None:
+        why = "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided"
+        yield causes.forbidden(_MATCH, why)
+    if asked.match != "NotOlderThan":
+        yield causes.unsupported(_MATCH, asked.match[:40], ["NotOlderThan"])
     if asked.token:
-        raise _forbidden("resourceVersionMatch", "is forbidden when continue is provided")
+        yield causes.forbidden(
+            _MATCH, "resourceVersionMatch is forbidden when continue is provided"
+        )
+
+
+def _list_problems(asked: Listing) -> Iterator[Cause]:
+    if asked.initial_events is not None:
+        yield causes.forbidden("sendInitialEvents", "sendInitialEvents is forbidden for list")
+    if not asked.match:
+        return
     if asked.revision is None:
-        raise _forbidden("resourceVersionMatch", "is forbidden unless resourceVersion is provided")
+        why = "resourceVersionMatch is forbidden unless resourceVersion is provided"
+        yield causes.forbidden(_MATCH, why)
+    if asked.token:
+        yield causes.forbidden(
+            _MATCH, "resourceVersionMatch is forbidden when continue is provided"
+        )
+    if asked.match not in _MATCHES:
+        yield causes.unsupported(_MATCH, asked.match[:40], _MATCHES)
     if asked.match == "Exact" and asked.revision == 0:
-        raise _forbidden("resourceVersionMatch", 'Exact is forbidden for resourceVersion "0"')
+        why = 'resourceVersionMatch "exact" is forbidden for resourceVersion "0"'
+        yield causes.forbidden(_MATCH, why)
 
 
-def author(query: Query, user_agent: str) -> Author:
-    """Return who writes, and how; raise what is wrong with that."""
+def author(query: Query, user_agent: str, kind: str) -> Author:
+    """Return who writes, and how; raise what is wrong with that in options of that kind."""
     manager = query.get("fieldManager", "")
-    if len(manager) > _LONGEST_MANAGER:
-        raise _invalid("fieldManager", f"Too long: may not be more than {_LONGEST_MANAGER} bytes")
-    if not manager.isprintable():
-        raise _invalid("fieldManager", "Invalid value: must be printable characters")
+    if wrong := [*_manager_problems(manager)]:
+        raise InvalidOptions(kind, *wrong)
     return Author(
         manager or user_agent.partition("/")[0][:_LONGEST_MANAGER] or "unknown",
-        dry_run(query.get("dryRun", "")),
-        _strictness(query.get("fieldValidation", "")),
+        dry_run(query.get("dryRun", ""), kind),
+        _strictness(query.get("fieldValidation", ""), kind),
     )
 
 
-def dry_run(text: str) -> bool:
+def _manager_problems(manager: str) -> Iterator[Cause]:
+    if len(manager) > _LONGEST_MANAGER:
+        yield causes.too_long("fieldManager", f"may not be more than {_LONGEST_MANAGER} bytes")
+    for place, character in enumerate(manager):
+        if not character.isprintable():
+            why = f"invalid character U+{ord(character):04X} (at position {place})"
+            yield causes.invalid("fieldManager", manager, why)
+
+
+def dry_run(text: str, kind: str) -> bool:
     """Tell whether a write is a rehearsal; raise Invalid for what nobody knows."""
     if text not in {"", "All"}:
-        raise _invalid("dryRun", f'Unsupported value: "{text[:40]}": supported values: "All"')
+        raise InvalidOptions(kind, causes.unsupported("dryRun", text[:40], ["All"]))
     return text == "All"
 
 
-def _strictness(text: str) -> Strictness:
+def _strictness(text: str, kind: str) -> Strictness:
     try:
         return Strictness(text) if text else Strictness.WARN
     except ValueError:
-        known = ", ".join(f'"{it.value}"' for it in Strictness)
-        raise _invalid(
-            "fieldValidation", f'Unsupported value: "{text[:40]}": supported values: {known}'
-        ) from None
+        known = [it.value for it in Strictness]
+        wrong = causes.unsupported("fieldValidation", text[:40], known)
+        raise InvalidOptions(kind, wrong) from None
 
 
 class _Preconditions(Part):
@@ -146,7 +172,7 @@ class _Preconditions(Part):
 
 class _DeleteBody(Part):
     grace_period_seconds: int | None = None
-    propagation_policy: Propagation | None = None
+    propagation_policy: str | None = None
     orphan_dependents: bool | None = None
     preconditions: _Preconditions | None = None
     dry_run: tuple[str, ...] | None = None
@@ -160,7 +186,7 @@ class Deleting:
     options: DeleteOptions
     propagation: Propagation | None
 
-    def as_used(self, habit: Propagation) -> DeleteOptions:
+    def as_used(self, habit: Propagation | None) -> DeleteOptions:
         """Return the options, with what the kind does when nobody says how."""
         return replace(self.options, propagation=self.propagation or habit)
 
@@ -170,21 +196,31 @@ def deleting(query: Query, body: Json | None) -> Deleting:
     asked = _read_delete(_from_query(query) if body is None else body)
     if asked.kind not in {"", "DeleteOptions"}:
         raise BadRequest(f"the body must be DeleteOptions, got kind {asked.kind[:40]!r}")
-    policy = asked.propagation_policy
-    if asked.orphan_dependents is not None:
-        if policy is not None:
-            raise _invalid(
-                "propagationPolicy", "orphanDependents and propagationPolicy cannot be both set"
-            )
-        policy = Propagation.ORPHAN if asked.orphan_dependents else Propagation.BACKGROUND
     mentioned = asked.preconditions or _Preconditions()
     options = DeleteOptions(
         uid=mentioned.uid or "",
         resource_version=mentioned.resource_version or "",
         grace_seconds=asked.grace_period_seconds,
-        dry_run=any(dry_run(text) for text in asked.dry_run or ()),
+        dry_run=any(dry_run(text, "DeleteOptions") for text in asked.dry_run or ()),
     )
-    return Deleting(options, policy)
+    return Deleting(options, _propagation(asked))
+
+
+def _propagation(asked: _DeleteBody) -> Propagation | None:
+    """Return what shall become of dependents, if that is said, in the new way or the old one."""
+    policy, old = asked.propagation_policy, asked.orphan_dependents
+    known = {it.value: it for it in Propagation}
+    if policy is not None and policy not in known:
+        options = ("Foreground", "Background", "Orphan", "nil")
+        wrong = causes.unsupported("propagationPolicy", policy[:40], options)
+        raise InvalidOptions("DeleteOptions", wrong)
+    if policy is not None and old is not None:
+        why = "orphanDependents and deletionPropagation cannot be both set"
+        wrong = causes.invalid("propagationPolicy", policy, why)
+        raise InvalidOptions("DeleteOptions", wrong)
+    if old is not None:
+        return Propagation.ORPHAN if old else Propagation.BACKGROUND
+    return known[policy] if policy is not None else None
 
 
 def _read_delete(body: Json) -> _DeleteBody:
@@ -205,12 +241,3 @@ def _from_query(query: Query) -> Json:
     if text := query.get("dryRun"):
         found["dryRun"] = [text]
     return found
-
-
-def _invalid(field: str, problem: str) -> Invalid:
-    cause = Cause(reason="FieldValueInvalid", message=problem, field=field)
-    return Invalid(f"the options of the request are invalid: {field}: {problem}", causes=(cause,))
-
-
-def _forbidden(field: str, problem: str) -> Invalid:
-    return _invalid(field, f"Forbidden: {field} {problem}")

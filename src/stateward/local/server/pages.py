@@ -33,7 +33,7 @@ class Page:
 
 def page(store: Store, kind: Kind, asked: Listing) -> Page:
     """Return what is asked for; raise what makes that impossible."""
-    wanted = Filter.of(asked.selection, kind.selectable)
+    wanted = Filter.of(asked.selection, kind)
     token = _token(asked) if asked.token else None
     revision, found = _found(store, kind, asked, token)
     if token is not None:
@@ -44,9 +44,11 @@ def page(store: Store, kind: Kind, asked: Listing) -> Page:
     else:
         selective = False
     meta: Json = {"resourceVersion": str(revision)}
-    if asked.limit and len(found) > asked.limit:
-        rest = len(found) - asked.limit
-        found = found[: asked.limit]
+    # Whoever takes any version gets it whole, from what a real server has at hand.
+    limit = 0 if asked.revision == 0 and token is None else asked.limit
+    if limit and len(found) > limit:
+        rest = len(found) - limit
+        found = found[:limit]
         meta["continue"] = _written(_Token(revision=revision, after=str(found[-1].key)))
         if not selective:
             meta["remainingItemCount"] = rest

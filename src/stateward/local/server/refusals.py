@@ -10,7 +10,11 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import (
     ApiError,
     BadRequest,
+    Cause,
+    Conflict,
+    Details,
     EvictionRefused,
+    Forbidden,
     Invalid,
     NotFound,
     ServerFailed,
@@ -28,6 +32,17 @@ _CALLED = {
     503: "ServiceUnavailable",
     504: "Timeout",
 }
+_INTERNAL = "Internal error occurred"
+
+
+class InvalidOptions(Invalid):
+    """What a request asks for beside its object makes no sense."""
+
+    def __init__(self, kind: str, *causes: Cause) -> None:
+        told = ", ".join(f"{cause.field}: {cause.message}" for cause in causes)
+        listed = f"[{told}]" if len(causes) > 1 else told
+        super().__init__(f'{kind}.meta.k8s.io "" is invalid: {listed}', causes=causes)
+        self.kind = kind
 
 
 class Refused(Exception):
@@ -47,7 +62,7 @@ def as_api_error(error: Exception) -> ApiError:
         return BadRequest("the document is nested too deep")
     if isinstance(error, StatewardError):
         return BadRequest(error.sentence())
-    return ServerFailed(f"Internal error occurred: {type(error).__name__}: {error}")
+    return ServerFailed(f"{_INTERNAL}: {type(error).__name__}: {error}")
 
 
 def status_of(error: ApiError, about: Address | None = None, kind: str = "") -> Json:
@@ -58,9 +73,10 @@ def status_of(error: ApiError, about: Address | None = None, kind: str = "") -> 
         "metadata": {},
         "status": "Failure",
         "message": error.message,
-        "reason": _reason(error),
         "code": error.code,
     }
+    if reason := _reason(error):
+        status["reason"] = reason
     if details := _details(error, about, kind):
         status["details"] = details
     return status
@@ -73,10 +89,9 @@ def success(about: Address, *, uid: str = "", code: int = 200) -> Json:
     return status | ({"details": details} if code == 200 else {"code": code})
 
 
-def not_found_here(about: Address) -> NotFound:
-    """Return the refusal of an endpoint that a resource does not have."""
-    where = f"{about.plural}/{about.subresource}" if about.subresource else about.plural
-    return NotFound(f"the server could not find the requested resource: {where}")
+def not_found_here() -> NotFound:
+    """Return the refusal of a place that there is not among Kubernetes' own resources."""
+    return NotFound("the server could not find the requested resource", about=Details())
 
 
 def retry_after(error: ApiError) -> int | None:
@@ -87,12 +102,18 @@ def retry_after(error: ApiError) -> int | None:
 def _reason(error: ApiError) -> str:
     if isinstance(error, EvictionRefused):
         return TooManyRequests.reason
+    if error.code == ServerFailed.code and not error.message.startswith(_INTERNAL):
+        return ""  # as with a real server, for what it cannot do without having failed itself
     return _CALLED.get(error.code, error.reason)
 
 
 def _details(error: ApiError, about: Address | None, kind: str) -> Json:
-    details: Json = _place(about) if about is not None else {}
-    if kind and isinstance(error, Invalid):
+    details: Json = _place(about) if about is not None and _is_of_object(error) else {}
+    if error.about is not None:
+        details = _named(error.about.name, error.about.group, error.about.kind)
+    elif isinstance(error, InvalidOptions):
+        details |= {"group": "meta.k8s.io", "kind": error.kind}
+    elif kind and isinstance(error, Invalid):
         details["kind"] = kind
     if error.causes:
         details["causes"] = [_cause(cause) for cause in error.causes]
@@ -101,8 +122,24 @@ def _details(error: ApiError, about: Address | None, kind: str) -> Json:
     return details
 
 
+def _is_of_object(error: ApiError) -> bool:
+    """Tell whether a refusal names the object that it is about: not where the request is at fault."""
+    if isinstance(error, InvalidOptions) or _is_dispute(error):
+        return False
+    named = (NotFound, Conflict, Invalid, Forbidden, TooManyRequests)
+    return isinstance(error, named)
+
+
+def _is_dispute(error: ApiError) -> bool:
+    return any(cause.reason == "FieldManagerConflict" for cause in error.causes)
+
+
 def _place(about: Address) -> Json:
-    place = {"name": about.name, "group": about.group, "kind": about.plural}
+    return _named(about.name, about.group, about.plural)
+
+
+def _named(name: str, group: str, kind: str) -> Json:
+    place = {"name": name, "group": group, "kind": kind}
     return {field: value for field, value in place.items() if value}
 
 

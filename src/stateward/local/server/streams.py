@@ -148,7 +148,7 @@ class _Watch:
                 yield self.show.bookmark(group)
             return
         yield from self._lines(group, first=first)
-        if initial:
+        if initial and self.asked.bookmarks:
             yield self.show.bookmark(known, initial_end=True)
 
     def _lines(self, group: list[Sighting], *, first: bool) -> Iterator[bytes]:
@@ -185,7 +185,7 @@ class Streams:
         self, request: web.BaseRequest, show: Show, asked: Listing
     ) -> web.StreamResponse:
         """Tell one reader what happens."""
-        wanted = Filter.of(asked.selection, show.kind.selectable)
+        wanted = Filter.of(asked.selection, show.kind)
         lifetime = float(asked.seconds or self._chance.between(*LIFETIME))
         pace = Pace(self._clock, self._temper.bookmark_every, lifetime)
         watch = _Watch(self._store, show, asked, wanted, pace, self._lines, self._turns)

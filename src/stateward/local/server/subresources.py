@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
@@ -59,7 +60,7 @@ class Subresources:
             return await self._verbs.serve(call)
         if name == PODS.name and part in NOT_OFFERED:
             raise self._not_offered(call)
-        raise not_found_here(call.address)
+        raise not_found_here()
 
     def _not_offered(self, call: Call) -> MethodNotAllowed:
         """Say what to do instead: the pod is a process of this machine."""
@@ -87,13 +88,16 @@ class Subresources:
     async def _evict(self, call: Call) -> web.StreamResponse:
         sent = await self._sent(call, "Eviction")
         asked = options.deleting({}, sent.get("deleteOptions") or {})
-        self._api.evict(call.key, asked.as_used(Propagation.BACKGROUND))
+        how = asked.as_used(Propagation.BACKGROUND)
+        rehearsal = how.dry_run or options.dry_run(call.query.get("dryRun", ""), "CreateOptions")
+        self._api.evict(call.key, replace(how, dry_run=rehearsal))
         return document(success(call.address, code=201), 201)
 
     async def _bind(self, call: Call) -> web.StreamResponse:
         sent = await self._sent(call, "Binding")
         self._api.bind(
-            call.key, _target(sent, dry_run=options.dry_run(call.query.get("dryRun", "")))
+            call.key,
+            _target(sent, dry_run=options.dry_run(call.query.get("dryRun", ""), "CreateOptions")),
         )
         return document(success(call.address, code=201), 201)
 

@@ -11,9 +11,9 @@ from aiohttp import web
 from stateward.core.ports import Ports
 from stateward.kube.client import Propagation
 from stateward.kube.codec import Json
-from stateward.kube.errors import ApiError, MethodNotAllowed
+from stateward.kube.errors import ApiError, BadRequest, MethodNotAllowed
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import JOBS
+from stateward.kube.resources import JOBS, NAMESPACES
 from stateward.local.api import Api
 from stateward.local.kinds import Kind
 from stateward.local.rules.deletion import DeleteOptions
@@ -26,6 +26,11 @@ from stateward.local.server.negotiation import Form, wanted
 from stateward.local.server.refusals import Refused, success
 from stateward.local.server.streams import Streams
 
+_OPTIONS: Final = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
+#: Of these a deletion shows what they were, of others only that they are gone.
+_SHOWN_AT_LAST: Final = frozenset(
+    {"persistentvolumeclaims", "persistentvolumes", "pods", "serviceaccounts", "services"}
+)
 _ORPHANED_JOBS: Final = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background"
     " to remove them or set propagationPolicy=Orphan to suppress this warning"
@@ -48,12 +53,16 @@ class Call:
 
     def author(self) -> Author:
         """Return who writes."""
-        return options.author(self.query, self.request.headers.get("User-Agent", ""))
+        kind = _OPTIONS[self.request.method]
+        return options.author(self.query, self.request.headers.get("User-Agent", ""), kind)
 
     async def sent(self, author: Author | None = None) -> Json:
         """Return the document that came with it; tell its author what is odd about it."""
         body = await bodies.read(self.request)
-        return bodies.document_of(body, self.request.headers.get("Content-Type", ""), author)
+        found = bodies.document_of(body, self.request.headers.get("Content-Type", ""), author)
+        if not self.kind.built_in and not self.address.subresource:
+            _check_kind(found, self.kind)
+        return found
 
     async def sent_if_any(self) -> Json | None:
         """Return the document that came with it, or None when there is no body."""
@@ -90,8 +99,8 @@ class Verbs:
         verb = of.get(call.request.method)
         if verb is None or (call.address.subresource and call.request.method == "DELETE"):
             raise not_allowed()
-        if call.request.method == "POST" and call.kind.resource.namespaced:
-            _need_namespace(call.address)
+        if not call.address.name and call.request.method in {"POST", "DELETE"}:
+            _check_collection(call)
         return await verb(call)
 
     def show(self, call: Call, forms: frozenset[Form] = FORMS) -> Show:
@@ -151,21 +160,20 @@ class Verbs:
         show = self.show(call)
         asked = options.deleting(call.query, await call.sent_if_any())
         how, warnings = _as_used(call, asked)
-        uid = self._api.get(call.kind.resource, call.key).uid
-        left = self._api.delete(call.kind.resource, call.key, how)
-        if left is None:
-            return document(success(call.address, uid=uid))
-        return answer(show.one(left), warnings=warnings)
+        ended = self._api.delete(call.kind.resource, call.key, how)
+        if ended.gone and call.kind.resource.name not in _SHOWN_AT_LAST:
+            return document(success(call.address, uid=ended.stored.uid))
+        return answer(show.one(ended.stored), warnings=warnings)
 
     async def _delete_all(self, call: Call) -> web.StreamResponse:
         show = self.show(call, LIST_FORMS)
         asked = options.deleting(call.query, await call.sent_if_any())
         how, warnings = _as_used(call, asked)
         listing = options.Listing.of(call.query, call.address.namespace)
-        found = self._api.list(call.kind.resource, listing.selection)
-        gone = self._api.delete_collection(call.kind.resource, listing.selection, how)
-        meta = {"resourceVersion": str(found.revision)}
-        return answer(show.many(gone, meta), warnings=warnings)
+        page = pages.page(self._api.store, call.kind, listing)
+        for stored in page.items:
+            self._api.delete(call.kind.resource, stored.key, how)
+        return answer(show.many(page.items, page.meta), warnings=warnings)
 
     def _is_absent(self, call: Call) -> bool:
         return self._api.store.get(call.kind.resource.name, call.key) is None
@@ -176,20 +184,39 @@ def not_allowed() -> MethodNotAllowed:
     return MethodNotAllowed("the server does not allow this method on the requested resource")
 
 
+def _check_kind(document: Json, kind: Kind) -> None:
+    """Insist that an object of a custom kind says what it is: nothing else tells its type."""
+    resource = kind.resource
+    if not document.get("kind"):
+        raise BadRequest(
+            f"the object provided is unrecognized (must be of type {resource.kind}):"
+            " it must have a kind"
+        )
+    if document.get("apiVersion", "") != resource.api_version:
+        raise BadRequest(
+            f"the API version in the data ({document.get('apiVersion', '')}) does not match"
+            f" the expected API version ({resource.api_version})"
+        )
+
+
 def _name_in(document: Json) -> str:
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
     return name if isinstance(name, str) else ""
 
 
-def _need_namespace(address: Address) -> None:
-    if not address.namespace:
+def _check_collection(call: Call) -> None:
+    """Refuse what is done to the objects of one namespace only; namespaces go one by one."""
+    resource = call.kind.resource
+    if resource.namespaced and not call.address.namespace:
+        raise not_allowed()
+    if resource.name == NAMESPACES.name and call.request.method == "DELETE":
         raise not_allowed()
 
 
 def _as_used(call: Call, asked: options.Deleting) -> tuple[DeleteOptions, list[str]]:
     """Return how to delete; jobs leave their pods behind unless somebody says otherwise."""
     if call.kind.resource.name != JOBS.name:
-        return asked.as_used(Propagation.BACKGROUND), []
+        return asked.as_used(None), []
     warnings = [_ORPHANED_JOBS] if asked.propagation is None else []
     return asked.as_used(Propagation.ORPHAN), warnings

@@ -17,12 +17,15 @@ from stateward.local.agent.files import lastwords, logs, projections
 from stateward.local.agent.files.logs import LogFile
 from stateward.local.agent.files.volumes import Folders, NotMounted, Volumes, mounts_of, wipe
 from stateward.local.agent.references import Contents
+from stateward.local.agent.tokens import Tokens
 from stateward.local.documents import Document
 from unit.local.agent.acting import inline
 
 
 class Shelf:
     """What volumes refer to."""
+
+    tokens: Tokens | None = None
 
     def __init__(self) -> None:
         self.maps: dict[str, Contents] = {"conf": {"a": b"1", "b": b"2"}}

@@ -89,7 +89,7 @@ async def test_everything_in_one_document() -> None:
         core = (await site.get("/api", Accept=GROUPS)).json["items"]
 
         assert answer.headers["Content-Type"] == GROUPS
-        assert [it["metadata"]["name"] for it in core] == [""]
+        assert [it["metadata"] for it in core] == [{}]
         statefulset = next(
             it
             for it in groups["apps"]["versions"][0]["resources"]

@@ -90,7 +90,7 @@ async def test_which_moment_is_shown(query: str, found: list[str]) -> None:
     ("query", "refusal"),
     [
         ("?resourceVersion=999999", (504, "Timeout")),
-        ("?resourceVersion=yesterday", (500, "InternalError")),
+        ("?resourceVersion=yesterday", (400, "BadRequest")),
         ("?resourceVersionMatch=Exact", (422, "Invalid")),
         ("?resourceVersion=0&resourceVersionMatch=Exact", (422, "Invalid")),
         ("?resourceVersion=1&resourceVersionMatch=Roughly", (422, "Invalid")),

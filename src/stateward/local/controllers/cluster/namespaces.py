@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, NamedTuple
 
 import structlog
 
@@ -15,7 +16,7 @@ from stateward.kube.errors import AlreadyExists, MethodNotAllowed, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, NAMESPACES, Resource
 from stateward.local.catalog import SERVICE_ACCOUNTS
-from stateward.local.conditions import with_condition
+from stateward.local.conditions import condition, with_condition
 from stateward.local.controllers.desk import Desk
 from stateward.local.documents import Document, loosely
 from stateward.runtime.triggers import itself
@@ -31,6 +32,13 @@ _AGAIN = 0.5
 
 _NAMESPACES = loosely(NAMESPACES)
 _ACCOUNTS = loosely(SERVICE_ACCOUNTS)
+
+
+class _Left(NamedTuple):
+    """What is in a leaving namespace: how many of each resource, and who holds how many."""
+
+    instances: Counter[str]
+    finalizers: Counter[str]
 
 
 class Namespaces:
@@ -55,8 +63,8 @@ class Namespaces:
             return DONE
         left = await self._empty(key.name)
         namespace = await self._tell(namespace, left)
-        if left:
-            return Retry(_AGAIN, "NotEmpty", f"{sum(left.values())} objects are left")
+        if left.instances:
+            return Retry(_AGAIN, "NotEmpty", f"{left.instances.total()} objects are left")
         await self._finalize(namespace, [it for it in held if it != HOLD])
         return DONE
 
@@ -78,21 +86,24 @@ class Namespaces:
         except AlreadyExists:
             return
 
-    async def _empty(self, name: str) -> dict[str, int]:
-        """Ask for the end of all that is in a namespace; return how much there was, by resource."""
-        left: dict[str, int] = {}
+    async def _empty(self, name: str) -> _Left:
+        """Ask for the end of all that is in a namespace; return what there was."""
+        left = _Left(Counter(), Counter())
         for resource in self._resources():
-            if resource.namespaced and (found := await self._clear(loosely(resource), name)):
-                left[resource.name] = found
+            if resource.namespaced:
+                await self._clear(loosely(resource), name, left)
         return left
 
-    async def _clear(self, resource: Resource[Document], namespace: str) -> int:
+    async def _clear(self, resource: Resource[Document], namespace: str, left: _Left) -> None:
         try:
             found = await self._desk.client.list(resource, Selection(namespace=namespace))
         except (NotFound, MethodNotAllowed):
-            return 0  # a kind that is served no more, or one that cannot be listed
+            return  # a kind that is served no more, or one that cannot be listed
         everything = [it.metadata for it in found.items]
         everything += [it.metadata for it in found.malformed]
+        if everything:
+            left.instances[f"{resource.plural}.{resource.group}"] = len(everything)
+        left.finalizers.update(name for meta in everything for name in meta.finalizers)
         for meta in everything:
             if meta.deleting:
                 continue
@@ -101,23 +112,13 @@ class Namespaces:
             except PeerError as error:
                 # Gone by itself, or held by somebody: the others go, and the next look tells.
                 self._log.info("could not delete", object=str(meta.key), error=str(error))
-        return len(everything)
 
-    async def _tell(self, namespace: Document, left: dict[str, int]) -> Document:
+    async def _tell(self, namespace: Document, left: _Left) -> Document:
         """Say how far the emptying has come; return the namespace as it is then."""
         old = namespace.status
-        now = self._desk.ports.clock.now()
-        shown = ", ".join(f"{name} has {count} resource instances" for name, count in left.items())
-        text = (
-            f"Some resources are remaining: {shown}" if left else "All content successfully removed"
-        )
-        said = {
-            "type": "NamespaceContentRemaining",
-            "status": "True" if left else "False",
-            "reason": "SomeResourcesRemain" if left else "ContentRemoved",
-            "message": text,
-        }
-        conditions = with_condition(old.get("conditions") or [], said, now)
+        conditions = old.get("conditions") or []
+        for said in _conditions(left):
+            conditions = with_condition(conditions, said, self._desk.ports.clock.now())
         status = {"phase": "Terminating", "conditions": conditions}
         if {name: old.get(name) for name in status} == status:
             return namespace
@@ -142,6 +143,41 @@ def employ(desk: Desk, resources: Resources, *, ca: str = "") -> None:
         namespaces,
         ((NAMESPACES, itself), (SERVICE_ACCOUNTS, _its_namespace)),
     )
+
+
+def _conditions(left: _Left) -> Iterator[Json]:
+    """Yield how far the emptying has come, in the words of Kubernetes."""
+    prefix = "NamespaceDeletion"
+    found = "All resources successfully discovered"
+    yield condition(f"{prefix}DiscoveryFailure", "False", "ResourcesDiscovered", found)
+    read = "All legacy kube types successfully parsed"
+    yield condition(f"{prefix}GroupVersionParsingFailure", "False", "ParsedGroupVersions", read)
+    asked = "All content successfully deleted, may be waiting on finalization"
+    yield condition(f"{prefix}ContentFailure", "False", "ContentDeleted", asked)
+    yield _remaining(
+        "NamespaceContentRemaining",
+        left.instances,
+        ("SomeResourcesRemain", "Some resources are remaining", "has"),
+        ("ContentRemoved", "All content successfully removed"),
+    )
+    yield _remaining(
+        "NamespaceFinalizersRemaining",
+        left.finalizers,
+        ("SomeFinalizersRemain", "Some content in the namespace has finalizers remaining", "in"),
+        ("ContentHasNoFinalizers", "All content-preserving finalizers finished"),
+    )
+
+
+def _remaining(
+    kind: str, left: Counter[str], some: tuple[str, str, str], none: tuple[str, str]
+) -> Json:
+    if not left:
+        return condition(kind, "False", *none)
+    reason, text, word = some
+    shown = ", ".join(
+        f"{it} {word} {count} resource instances" for it, count in sorted(left.items())
+    )
+    return condition(kind, "True", reason, f"{text}: {shown}")
 
 
 def _its_namespace(account: Any) -> Iterable[ObjectKey]:

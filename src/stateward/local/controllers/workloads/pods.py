@@ -85,6 +85,11 @@ class Seen:
         return not self.leaving and not self.finished
 
     @property
+    def ending(self) -> bool:
+        """True from when its end was asked for until it has ended."""
+        return self.leaving and not self.finished
+
+    @property
     def serves(self) -> bool:
         """True when it runs and is ready."""
         return self.phase == "Running" and self.ready

@@ -92,6 +92,7 @@ def status(owner: Document, pods: Sequence[Seen], now: float, problem: str = "")
         "fullyLabeledReplicas": _count(wanted <= pod.metadata.labels.items() for pod in active),
         "readyReplicas": _count(pod.ready for pod in active),
         "availableReplicas": _count(pod.available(min_ready, now) for pod in active),
+        "terminatingReplicas": sum(1 for pod in pods if pod.ending),
         "conditions": _conditions(owner.status, now, problem) or None,
     }
 

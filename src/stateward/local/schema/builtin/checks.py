@@ -5,25 +5,32 @@ Objects come here with their defaults filled in.
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
+from stateward.core.quantity import Quantity
 from stateward.kube.codec import Json
 from stateward.kube.errors import Cause
 from stateward.kube.selector import LabelSelector
+from stateward.local.frozen import BESIDE_SOURCE
 from stateward.local.schema import causes
-from stateward.local.schema.builtin.pod_checks import (
-    names_problems,
-    one_of,
-    pod_problems,
-    port_problem,
-)
+from stateward.local.schema.builtin.pod_checks import one_of, pod_problems
 from stateward.local.schema.builtin.schedules import schedule_problem
+from stateward.local.schema.builtin.service_checks import service_problems
 
 _KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 _PERCENT: Final = re.compile(r"[0-9]{1,9}%")
 _MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
+#: What a secret of a type must hold.
+_OF_SECRETS: Final = {
+    "kubernetes.io/tls": ("tls.crt", "tls.key"),
+    "kubernetes.io/ssh-auth": ("ssh-privatekey",),
+    "kubernetes.io/dockerconfigjson": (".dockerconfigjson",),
+    "kubernetes.io/dockercfg": (".dockercfg",),
+}
 _RBAC: Final = "rbac.authorization.k8s.io"
 #: Bytes of all data of a ConfigMap or Secret.
 _DATA_LIMIT: Final = 1024 * 1024
@@ -46,13 +53,19 @@ def _team(document: Json, restart: tuple[str, ...] = ("Always",)) -> Iterator[Ca
     template = spec.get("template") or {}
     labels = template.get("metadata", {}).get("labels") or {}
     selector = spec.get("selector")
-    if not selector:
+    if selector is None:
         yield causes.required("spec.selector")
+        yield from _mismatch(labels)
     else:
         yield from _selector_problems(selector, labels)
     pod = template.get("spec") or {}
     claims = [it.get("metadata", {}).get("name") for it in spec.get("volumeClaimTemplates") or ()]
     yield from pod_problems(pod, "spec.template.spec", claims)
+    if pod.get("activeDeadlineSeconds") is not None:
+        where = "spec.template.spec.activeDeadlineSeconds"
+        yield causes.forbidden(
+            where, f"activeDeadlineSeconds in {document['kind']} is not Supported"
+        )
     if pod.get("restartPolicy", "Always") not in restart and "containers" in pod:
         where = "spec.template.spec.restartPolicy"
         yield causes.unsupported(where, pod["restartPolicy"], restart)
@@ -68,15 +81,20 @@ def _selector_problems(selector: Json, labels: Json) -> Iterator[Cause]:
         why = "empty selector is invalid: it must select the pods of the template"
         yield causes.invalid("spec.selector", selector, why)
     elif not matches:
-        why = "`selector` does not match template `labels`"
-        yield causes.invalid("spec.template.metadata.labels", labels, why)
+        yield from _mismatch(labels)
+
+
+def _mismatch(labels: Json) -> Iterator[Cause]:
+    why = "`selector` does not match template `labels`"
+    yield causes.invalid("spec.template.metadata.labels", labels, why)
 
 
 def _deployment(document: Json) -> Iterator[Cause]:
     yield from _team(document)
     spec = document["spec"]
     strategy = spec["strategy"]
-    yield from one_of(strategy, "type", ("Recreate", "RollingUpdate"), "spec.strategy")
+    if strategy["type"] not in (known := ("Recreate", "RollingUpdate")):
+        yield causes.unsupported("spec.strategy", strategy["type"], known)
     if strategy["type"] == "Recreate" and strategy.get("rollingUpdate"):
         why = "may not be specified when strategy `type` is 'Recreate'"
         yield causes.forbidden("spec.strategy.rollingUpdate", why)
@@ -98,10 +116,13 @@ def _deployment(document: Json) -> Iterator[Cause]:
 def _stateful_set(document: Json) -> Iterator[Cause]:
     yield from _team(document)
     spec = document["spec"]
-    yield from one_of(spec, "podManagementPolicy", ("OrderedReady", "Parallel"), "spec")
-    yield from one_of(
-        spec["updateStrategy"], "type", ("OnDelete", "RollingUpdate"), "spec.updateStrategy"
-    )
+    for field, value, known in (
+        ("podManagementPolicy", spec.get("podManagementPolicy"), ("OrderedReady", "Parallel")),
+        ("updateStrategy", spec["updateStrategy"].get("type"), ("OnDelete", "RollingUpdate")),
+    ):
+        if value is not None and value not in known:
+            why = f"must be '{known[0]}' or '{known[1]}'"
+            yield causes.invalid(f"spec.{field}", value, why)
     yield from _update_problems(spec["updateStrategy"])
     yield from _at_least_zero(spec.get("ordinals") or {}, "spec.ordinals", "start")
     keeping, path = spec["persistentVolumeClaimRetentionPolicy"], "spec.persistentVolumeClaim"
@@ -162,48 +183,6 @@ def _cron_job(document: Json) -> Iterator[Cause]:
     yield from _work_problems(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
 
 
-def _service(document: Json) -> Iterator[Cause]:
-    spec = document["spec"]
-    kinds = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
-    yield from one_of(spec, "type", kinds, "spec")
-    yield from one_of(spec, "sessionAffinity", ("ClientIP", "None"), "spec")
-    ports = spec.get("ports") or []
-    is_external = spec["type"] == "ExternalName"
-    if is_external and not spec.get("externalName"):
-        yield causes.required("spec.externalName")
-    if not ports and not is_external and spec.get("clusterIP") != "None":
-        yield causes.required("spec.ports")
-    if spec["type"] in {"NodePort", "LoadBalancer"} and spec.get("clusterIP") == "None":
-        yield causes.invalid("spec.clusterIPs[0]", "None", f"may not be set for {spec['type']}")
-    seen = set()
-    for place, port in enumerate(ports):
-        yield from _service_port_problems(port, f"spec.ports[{place}]", many=len(ports) > 1)
-        if (which := (port.get("port"), port.get("protocol"))) in seen:
-            yield causes.duplicate(f"spec.ports[{place}]", port)
-        seen.add(which)
-    yield from _unique_names(ports, "spec.ports")
-
-
-def _service_port_problems(port: Json, path: str, *, many: bool) -> Iterator[Cause]:
-    if many and not port.get("name"):
-        yield causes.required(f"{path}.name")
-    if port.get("name"):
-        yield from names_problems([port], path[: path.rindex("[")])
-    number = port.get("port")
-    if number is None:
-        yield causes.required(f"{path}.port")
-    yield from port_problem(number, f"{path}.port")
-    yield from port_problem(port.get("targetPort"), f"{path}.targetPort")
-    yield from one_of(port, "protocol", ("TCP", "UDP", "SCTP"), path)
-
-
-def _unique_names(items: list[Json], path: str) -> Iterator[Cause]:
-    names = [item.get("name") for item in items]
-    for place, name in enumerate(names):
-        if name and name in names[:place]:
-            yield causes.duplicate(f"{path}[{place}].name", name)
-
-
 def _budget(document: Json) -> Iterator[Cause]:
     spec = document.get("spec") or {}
     given = [name for name in ("minAvailable", "maxUnavailable") if spec.get(name) is not None]
@@ -219,8 +198,11 @@ def _budget(document: Json) -> Iterator[Cause]:
 def _claim(document: Json) -> Iterator[Cause]:
     spec = document["spec"]
     yield from _modes_problems(spec)
-    if "storage" not in (spec["resources"].get("requests") or {}):
+    size = (spec["resources"].get("requests") or {}).get("storage")
+    if size is None:
         yield causes.required("spec.resources[storage]")
+    elif Quantity.parse(str(size)).nano <= 0:
+        yield causes.invalid("spec.resources[storage]", size, "must be greater than zero")
     yield from one_of(spec, "volumeMode", ("Block", "Filesystem"), "spec")
 
 
@@ -231,6 +213,9 @@ def _modes_problems(spec: Json) -> Iterator[Cause]:
     for mode in modes:
         if mode not in _MODES:
             yield causes.unsupported("spec.accessModes", mode, _MODES)
+    if "ReadWriteOncePod" in modes and len(modes) > 1:
+        why = "may not use ReadWriteOncePod with other access modes"
+        yield causes.forbidden("spec.accessModes", why)
 
 
 def _volume(document: Json) -> Iterator[Cause]:
@@ -238,6 +223,8 @@ def _volume(document: Json) -> Iterator[Cause]:
     yield from _modes_problems(spec)
     if "storage" not in (spec.get("capacity") or {}):
         yield causes.required("spec.capacity")
+    if not spec.keys() - BESIDE_SOURCE:
+        yield causes.required("spec", "must specify a volume type")
     policies = ("Delete", "Recycle", "Retain")
     yield from one_of(spec, "persistentVolumeReclaimPolicy", policies, "spec")
 
@@ -251,7 +238,30 @@ def _data(document: Json) -> Iterator[Cause]:
     for key in data.keys() & raw.keys():
         yield causes.invalid(f"data[{key}]", key, "duplicate of key present in binaryData")
     if sum(len(value) for part in (data, raw) for value in part.values()) > _DATA_LIMIT:
-        yield causes.too_long("", f"may not be more than {_DATA_LIMIT} bytes")
+        where = "data" if document["kind"] == "Secret" else "[]"  # so it is called there
+        yield causes.too_long(where, f"may not be more than {_DATA_LIMIT} bytes")
+
+
+def _secret(document: Json) -> Iterator[Cause]:
+    yield from _data(document)
+    data, kind = document.get("data") or {}, document.get("type", "")
+    for name in _OF_SECRETS.get(kind, ()):
+        if name not in data:
+            yield causes.required(f"data[{name}]")
+    if kind == "kubernetes.io/basic-auth" and not data.keys() & {"username", "password"}:
+        yield causes.required("data[username]")
+        yield causes.required("data[password]")
+    if ".dockerconfigjson" in data and kind == "kubernetes.io/dockerconfigjson":
+        try:
+            json.loads(base64.b64decode(data[".dockerconfigjson"]))
+        except ValueError as error:
+            yield causes.invalid(
+                "data[.dockerconfigjson]", "<secret contents redacted>", str(error)
+            )
+    account = "kubernetes.io/service-account.name"
+    named = (document["metadata"].get("annotations") or {}).get(account)
+    if kind == "kubernetes.io/service-account-token" and not named:
+        yield causes.required(f"metadata.annotations[{account}]")
 
 
 def _key_problem(key: str) -> str | None:
@@ -280,10 +290,21 @@ def _role(document: Json) -> Iterator[Cause]:
             why = "verbs must contain at least one value"
             yield causes.required(f"rules[{place}].verbs", why)
         wanted = () if rule.get("nonResourceURLs") else ("apiGroups", "resources")
+        if rule.get("nonResourceURLs"):
+            yield from _url_problems(document, rule, f"rules[{place}].nonResourceURLs")
         for name in wanted:
             if not rule.get(name):
                 why = "resource rules must supply at least one"
                 yield causes.required(f"rules[{place}].{name}", why)
+
+
+def _url_problems(document: Json, rule: Json, path: str) -> Iterator[Cause]:
+    urls = rule["nonResourceURLs"]
+    if document["metadata"].get("namespace"):
+        yield causes.invalid(path, urls, "namespaced rules cannot apply to non-resource URLs")
+    elif any(rule.get(name) for name in ("apiGroups", "resources", "resourceNames")):
+        why = "rules cannot apply to both regular resources and non-resource URLs"
+        yield causes.invalid(path, urls, why)
 
 
 def _role_binding(document: Json) -> Iterator[Cause]:
@@ -339,10 +360,10 @@ def _at_least_zero(part: Json, path: str, *names: str) -> Iterator[Cause]:
 
 _CHECKS: Final[dict[str, Callable[[Json], Iterable[Cause]]]] = {
     "pods": _pod,
-    "services": _service,
+    "services": service_problems,
     "events": _event,
     "configmaps": _data,
-    "secrets": _data,
+    "secrets": _secret,
     "persistentvolumeclaims": _claim,
     "persistentvolumes": _volume,
     "deployments.apps": _deployment,

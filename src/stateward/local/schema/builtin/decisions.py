@@ -90,7 +90,10 @@ def quality(spec: Json) -> str:
     for container in containers(spec):
         resources = container.get("resources") or {}
         limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
-        any_said = any_said or bool({"cpu", "memory"} & (limits.keys() | requests.keys()))
+        any_said = any_said or any(
+            name in {"cpu", "memory"} and Quantity.parse(str(amount)).nano
+            for name, amount in (*limits.items(), *requests.items())
+        )
         all_said = all_said and all(
             name in limits and requests.get(name, limits[name]) == limits[name]
             for name in ("cpu", "memory")
@@ -103,15 +106,16 @@ def quality(spec: Json) -> str:
 # ------------------------------------------------------------------ services
 def _decide_service(new: Json, old: Json | None, store: Store) -> None:
     spec = new["spec"]
+    if old is None:
+        new.setdefault("status", {}).setdefault("loadBalancer", {})
     if spec.get("type") == "ExternalName":
         for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
             spec.pop(name, None)
         return
     was = (old or {}).get("spec") or {}
     _decide_address(spec, was, store)
-    if old is None:
-        new.setdefault("status", {}).setdefault("loadBalancer", {})
     if spec["type"] == "ClusterIP":
+        _leave_nodes(spec, was)
         return
     if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
         return
@@ -125,6 +129,18 @@ def _decide_address(spec: Json, was: Json, store: Store) -> None:
     both = address == "None" and not spec.get("selector")
     spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if both else ["IPv4"])
     spec.setdefault("ipFamilyPolicy", "RequireDualStack" if both else "SingleStack")
+
+
+def _leave_nodes(spec: Json, was: Json) -> None:
+    """Drop what a service had on nodes; what somebody asks for anew stays, to be refused."""
+    if was.get("type") not in {"NodePort", "LoadBalancer"}:
+        return
+    had = {port.get("nodePort") for port in was.get("ports") or ()}
+    for port in spec.get("ports") or ():
+        if port.get("nodePort") in had:
+            port.pop("nodePort", None)
+    for name in ("externalTrafficPolicy", "allocateLoadBalancerNodePorts"):
+        spec.pop(name, None)
 
 
 def _decide_ports(spec: Json, was: Json, store: Store) -> None:
@@ -184,6 +200,8 @@ def _decide_job(job: Json) -> None:
         labels[name] = labels[f"{_BATCH}{name}"] = value
     if not spec.get("selector"):
         spec["selector"] = {"matchLabels": {f"{_BATCH}controller-uid": meta["uid"]}}
+    if not meta.get("labels"):
+        meta["labels"] = dict(labels)
 
 
 def _decide_claim(claim: Json, store: Store) -> None:

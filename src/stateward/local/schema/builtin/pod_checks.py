@@ -21,8 +21,19 @@ _PULL: Final = ("Always", "IfNotPresent", "Never")
 _PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 _EFFECTS: Final = ("", "NoSchedule", "PreferNoSchedule", "NoExecute")
 _PROBES: Final = frozenset({"livenessProbe", "readinessProbe", "startupProbe"})
-_ACTIONS: Final = {"httpGet", "tcpSocket", "exec", "grpc", "sleep"}
+_ACTIONS: Final = ("exec", "httpGet", "tcpSocket", "grpc", "sleep")
 _LONGEST_PORT_NAME: Final = 15
+_PORT_NAME: Final = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
+_MESSAGES: Final = ("File", "FallbackToLogsOnError")
+_SCHEMES: Final = ("HTTP", "HTTPS")
+#: What a container can be asked for without a domain in its name.
+_AMOUNTS: Final = ("cpu", "memory", "ephemeral-storage")
+#: What a variable can be told of its pod.
+_TELLING: Final = re.compile(
+    r"metadata\.(name|namespace|uid|(labels|annotations)\['.*'\])|spec\.(nodeName|serviceAccountName)"
+    r"|status\.(hostIPs?|podIPs?)"
+)
+_SOURCES: Final = {"configMapKeyRef", "secretKeyRef", "fieldRef", "resourceFieldRef", "fileKeyRef"}
 
 
 def pod_problems(spec: Json, path: str, claimed: Iterable[str] = ()) -> Iterator[Cause]:
@@ -32,25 +43,60 @@ def pod_problems(spec: Json, path: str, claimed: Iterable[str] = ()) -> Iterator
     """
     yield from one_of(spec, "restartPolicy", _RESTART, path)
     yield from one_of(spec, "dnsPolicy", _DNS, path)
-    if (grace := spec.get("terminationGracePeriodSeconds")) is not None and grace < 0:
-        yield causes.invalid(
-            f"{path}.terminationGracePeriodSeconds", grace, "must be greater than or equal to 0"
-        )
+    yield from _place_problems(spec, path)
     volumes = spec.get("volumes") or []
     yield from names_problems(volumes, f"{path}.volumes")
     yield from volume_problems(volumes, f"{path}.volumes")
     known = {*claimed, *(volume.get("name") for volume in volumes)}
     if not spec.get("containers"):
         yield causes.required(f"{path}.containers")
-    both = [*(spec.get("initContainers") or ()), *(spec.get("containers") or ())]
-    for name in ("initContainers", "containers"):
+    both = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    for name in ("containers", "initContainers"):
         for place, container in enumerate(spec.get(name) or ()):
             where = f"{path}.{name}[{place}]"
             yield from _container_problems(container, known, where)
+            if name == "initContainers" and container.get("restartPolicy") != "Always":
+                yield from _brief_problems(container, where)
             first = next(i for i, it in enumerate(both) if it.get("name") == container.get("name"))
             if container.get("name") and both[first] is not container:
                 yield causes.duplicate(f"{where}.name", container["name"])
     yield from _toleration_problems(spec.get("tolerations") or (), f"{path}.tolerations")
+
+
+def _place_problems(spec: Json, path: str) -> Iterator[Cause]:
+    """Look at how long a pod may run, where, and what it is called there."""
+    deadline = spec.get("activeDeadlineSeconds")
+    if deadline is not None and not 1 <= deadline < 2**31:
+        why = "must be between 1 and 2147483647, inclusive"
+        yield causes.invalid(f"{path}.activeDeadlineSeconds", deadline, why)
+    if (node := spec.get("nodeName")) and (problem := naming.dns_subdomain_problem(node)):
+        yield causes.invalid(f"{path}.nodeName", node, problem)
+    for name in ("hostname", "subdomain"):
+        if (value := spec.get(name)) and (problem := naming.dns_label_problem(value)):
+            yield causes.invalid(f"{path}.{name}", value, problem)
+    for key, value in (spec.get("nodeSelector") or {}).items():
+        if problem := naming.label_key_problem(key) or naming.label_value_problem(value):
+            yield causes.invalid(f"{path}.nodeSelector", key, problem)
+    yield from _gate_problems(spec, path)
+    if spec.get("ephemeralContainers") and path == "spec":
+        yield causes.forbidden(f"{path}.ephemeralContainers", "cannot be set on create")
+
+
+def _gate_problems(spec: Json, path: str) -> Iterator[Cause]:
+    for place, gate in enumerate(spec.get("schedulingGates") or ()):
+        if problem := naming.label_key_problem(gate.get("name", "")):
+            yield causes.invalid(f"{path}.schedulingGates[{place}]", gate.get("name"), problem)
+    if spec.get("schedulingGates") and spec.get("nodeName"):
+        why = "cannot be set until all schedulingGates have been cleared"
+        yield causes.forbidden(f"{path}.nodeName", why)
+
+
+def _brief_problems(container: Json, path: str) -> Iterator[Cause]:
+    """Look at an init container: what ends by itself is not watched."""
+    for name in ("lifecycle", "livenessProbe", "readinessProbe", "startupProbe"):
+        if container.get(name):
+            why = "may not be set for init containers without restartPolicy=Always"
+            yield causes.forbidden(f"{path}.{name}", why)
 
 
 def names_problems(items: Iterable[Json], path: str) -> Iterator[Cause]:
@@ -78,6 +124,17 @@ def port_problem(port: Any, path: str) -> Iterator[Cause]:
     """Yield what is wrong with the number of a port."""
     if isinstance(port, int) and not 1 <= port <= 65_535:
         yield causes.invalid(path, port, "must be between 1 and 65535, inclusive")
+    elif isinstance(port, str) and (problem := port_name_problem(port)):
+        yield causes.invalid(path, port, problem)
+
+
+def port_name_problem(name: str) -> str | None:
+    """Say what keeps a name from being one of a port."""
+    if len(name) > _LONGEST_PORT_NAME:
+        return f"must be no more than {_LONGEST_PORT_NAME} characters"
+    if not _PORT_NAME.fullmatch(name) or "--" in name:
+        return "must be of lower case letters, digits and single '-' between them"
+    return None if any(it.isalpha() for it in name) else "must contain at least one letter"
 
 
 def _container_problems(container: Json, volumes: set[Any], path: str) -> Iterator[Cause]:
@@ -89,6 +146,13 @@ def _container_problems(container: Json, volumes: set[Any], path: str) -> Iterat
     yield from _mount_problems(container.get("volumeMounts") or (), volumes, path)
     for probe in container.keys() & _PROBES:
         yield from _probe_problems(container[probe], f"{path}.{probe}")
+        if probe != "readinessProbe" and container[probe].get("successThreshold", 1) != 1:
+            found = container[probe]["successThreshold"]
+            yield causes.invalid(f"{path}.{probe}.successThreshold", found, "must be 1")
+    for moment, handler in (container.get("lifecycle") or {}).items():
+        if isinstance(handler, dict):
+            yield from _handler_problems(handler, f"{path}.lifecycle.{moment}")
+    yield from one_of(container, "terminationMessagePolicy", _MESSAGES, path)
     yield from _resource_problems(container.get("resources") or {}, f"{path}.resources")
 
 
@@ -99,6 +163,29 @@ def _variable_problems(variable: Json, path: str) -> Iterator[Cause]:
     elif not _VARIABLE.fullmatch(name):
         why = "must be of printable ASCII characters other than '='"
         yield causes.invalid(f"{path}.name", name, why)
+    if isinstance(source := variable.get("valueFrom"), dict):
+        yield from _source_problems(source, variable.get("value"), f"{path}.valueFrom")
+
+
+def _source_problems(source: Json, value: str | None, path: str) -> Iterator[Cause]:
+    known = source.keys() & _SOURCES
+    if len(known) != 1:
+        why = "must specify exactly one source of the value"
+        yield causes.invalid(path, "", why)
+    elif value:
+        yield causes.invalid(path, "", "may not be specified when `value` is not empty")
+    for name in known & {"configMapKeyRef", "secretKeyRef"}:
+        if not source[name].get("key"):
+            yield causes.required(f"{path}.{name}.key")
+    if "fieldRef" in known:
+        yield from _field_problems(source["fieldRef"].get("fieldPath"), f"{path}.fieldRef")
+
+
+def _field_problems(field: str | None, path: str) -> Iterator[Cause]:
+    if not field:
+        yield causes.required(f"{path}.fieldPath")
+    elif not _TELLING.fullmatch(field):
+        yield causes.invalid(f"{path}.fieldPath", field, "must be one that a variable can be told")
 
 
 def _identity_problems(container: Json, path: str) -> Iterator[Cause]:
@@ -120,12 +207,13 @@ def _ports_problems(ports: Iterable[Json], path: str) -> Iterator[Cause]:
         where = f"{path}[{place}]"
         if not port.get("containerPort"):
             yield causes.required(f"{where}.containerPort")
-        yield from port_problem(port.get("containerPort"), f"{where}.containerPort")
+        else:
+            yield from port_problem(port["containerPort"], f"{where}.containerPort")
+        yield from port_problem(port.get("hostPort") or None, f"{where}.hostPort")
         yield from one_of(port, "protocol", _PROTOCOLS, where)
         if name := port.get("name"):
-            if len(name) > _LONGEST_PORT_NAME or naming.dns_label_problem(name):
-                why = f"must be a DNS label of at most {_LONGEST_PORT_NAME} characters"
-                yield causes.invalid(f"{where}.name", name, why)
+            if problem := port_name_problem(name):
+                yield causes.invalid(f"{where}.name", name, problem)
             if name in seen:
                 yield causes.duplicate(f"{where}.name", name)
             seen.add(name)
@@ -148,30 +236,51 @@ def _mount_problems(mounts: Iterable[Json], volumes: set[Any], path: str) -> Ite
 
 
 def _probe_problems(probe: Json, path: str) -> Iterator[Cause]:
-    actions = probe.keys() & _ACTIONS
-    if not actions:
-        yield causes.required(path, "must specify a handler type")
-    elif len(actions) > 1:
-        yield causes.forbidden(path, "may not specify more than 1 handler type")
+    yield from _handler_problems(probe, path)
     for name in ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "failureThreshold"):
         if isinstance(value := probe.get(name), int) and value < 0:
             yield causes.invalid(f"{path}.{name}", value, "must be greater than or equal to 0")
-    for name in actions & {"httpGet", "tcpSocket", "grpc"}:
-        if (port := (probe[name] or {}).get("port")) is None:
-            yield causes.required(f"{path}.{name}.port")
-        yield from port_problem(port, f"{path}.{name}.port")
+
+
+def _handler_problems(handler: Json, path: str) -> Iterator[Cause]:
+    """Look at what is done to a container: to ask how it is, or at a turn of its life."""
+    actions = [name for name in _ACTIONS if handler.get(name) is not None]
+    if not actions:
+        yield causes.required(path, "must specify a handler type")
+    for name in actions[1:]:
+        yield causes.forbidden(f"{path}.{name}", "may not specify more than 1 handler type")
+    for name in actions[:1]:
+        action, where = handler[name] or {}, f"{path}.{name}"
+        if name == "exec" and not action.get("command"):
+            yield causes.required(f"{where}.command")
+        if name == "httpGet":
+            yield from one_of(action, "scheme", _SCHEMES, where)
+        if name in {"httpGet", "tcpSocket", "grpc"}:
+            if (port := action.get("port")) is None:
+                yield causes.required(f"{where}.port")
+            yield from port_problem(port, f"{where}.port")
 
 
 def _resource_problems(resources: Json, path: str) -> Iterator[Cause]:
-    limits = resources.get("limits") or {}
-    for name, amount in (resources.get("requests") or {}).items():
-        asked = _parsed(str(amount))
-        if asked.nano < 0:
-            why = "must be greater than or equal to 0"
-            yield causes.invalid(f"{path}.requests[{name}]", amount, why)
-        if name in limits and asked > _parsed(str(limits[name])):
+    limits, requests = resources.get("limits") or {}, resources.get("requests") or {}
+    for part, amounts in (("limits", limits), ("requests", requests)):
+        for name, amount in amounts.items():
+            yield from _amount_problems(name, amount, f"{path}.{part}[{name}]")
+    for name, amount in requests.items():
+        if name in limits and _parsed(str(amount)) > _parsed(str(limits[name])):
             why = f"must be less than or equal to {name} limit of {limits[name]}"
             yield causes.invalid(f"{path}.requests", amount, why)
+        elif name not in limits and "/" in name:
+            why = "Limit must be set for non overcommitable resources"
+            yield causes.required(f"{path}.limits", why)
+
+
+def _amount_problems(name: str, amount: Any, path: str) -> Iterator[Cause]:
+    if "/" not in name and name not in _AMOUNTS and not name.startswith("hugepages-"):
+        yield causes.invalid(path, name, "must be a standard resource type or fully qualified")
+        yield causes.invalid(path, name, "must be a standard resource for containers")
+    if _parsed(str(amount)).nano < 0:
+        yield causes.invalid(path, amount, "must be greater than or equal to 0")
 
 
 @lru_cache(maxsize=4096)
@@ -187,3 +296,9 @@ def _toleration_problems(tolerations: Iterable[Json], path: str) -> Iterator[Cau
         if toleration.get("operator") == "Exists" and toleration.get("value"):
             why = "value must be empty when `operator` is 'Exists'"
             yield causes.invalid(f"{where}.operator", toleration["value"], why)
+        if not toleration.get("key") and toleration.get("operator") != "Exists":
+            why = 'operator must be Exists when `key` is empty, which means "match all"'
+            yield causes.invalid(f"{where}.operator", toleration.get("operator"), why)
+        if "tolerationSeconds" in toleration and toleration.get("effect") != "NoExecute":
+            why = "effect must be 'NoExecute' when `tolerationSeconds` is set"
+            yield causes.invalid(f"{where}.effect", toleration.get("effect"), why)

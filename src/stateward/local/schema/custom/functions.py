@@ -8,7 +8,7 @@ from functools import lru_cache, wraps
 from importlib import import_module
 from itertools import islice
 from typing import Any, Final, NamedTuple
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 from stateward.core.errors import UsageError
 from stateward.core.quantity import Quantity
@@ -17,6 +17,7 @@ from stateward.local.schema.formats import is_cidr, is_ip
 #: A quantity is a map to the evaluator, with its billionths as text: they may not fit its numbers.
 _NANO: Final = "nano"
 _ADDRESS: Final = "address"
+_RANGE: Final = "range"
 _URL: Final = "url"
 
 
@@ -88,6 +89,18 @@ def _greatest(items: list[Any]) -> Any:
     if not items:
         raise FunctionError("max called on empty list")
     return max(items)
+
+
+def _has_all(items: list[Any], others: list[Any]) -> bool:
+    return all(other in items for other in others)
+
+
+def _has_any(items: list[Any], others: list[Any]) -> bool:
+    return any(other in items for other in others)
+
+
+def _are_equivalent(items: list[Any], others: list[Any]) -> bool:
+    return _has_all(items, others) and _has_all(others, items)
 
 
 # ------------------------------------------------------------------ patterns
@@ -179,19 +192,28 @@ def _ip(text: str) -> dict[str, str]:
     return {_ADDRESS: str(ipaddress.ip_address(text))}
 
 
-def _family(address: dict[str, str]) -> int:
-    return ipaddress.ip_address(address[_ADDRESS]).version
+def _address(address: dict[str, str]) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
+    return ipaddress.ip_address(address[_ADDRESS])
 
 
 def _cidr(text: str) -> dict[str, str]:
     if not is_cidr(text):
         raise FunctionError(f"network address parse error during conversion from string: {text!r}")
-    return {"range": str(ipaddress.ip_network(text, strict=False))}
+    return {_RANGE: text}
+
+
+def _network(cidr: dict[str, str]) -> ipaddress.IPv4Network | ipaddress.IPv6Network:
+    return ipaddress.ip_network(cidr[_RANGE], strict=False)
 
 
 def _contains_ip(cidr: dict[str, str], address: Any) -> bool:
     text = address if isinstance(address, str) else address[_ADDRESS]
-    return ipaddress.ip_address(text) in ipaddress.ip_network(cidr["range"])
+    return ipaddress.ip_address(text) in _network(cidr)
+
+
+def _contains_cidr(cidr: dict[str, str], other: Any) -> bool:
+    mine, its = _network(cidr), _network(_cidr(other) if isinstance(other, str) else other)
+    return mine.version == its.version and its.subnet_of(mine)  # type: ignore[arg-type]
 
 
 def _url(text: str) -> dict[str, str]:
@@ -235,11 +257,22 @@ _FUNCTIONS: Final = (
     Function("asApproximateFloat", ("MAP",), "DOUBLE", lambda q: _nano(q) / 10**9),
     Function("ip", ("STRING",), "DYN", _ip, is_member=False),
     Function("isIP", ("STRING",), "BOOL", is_ip, is_member=False),
-    Function("family", ("MAP",), "INT", _family),
+    Function("family", ("MAP",), "INT", lambda address: _address(address).version),
+    Function("isLoopback", ("MAP",), "BOOL", lambda a: _address(a).is_loopback),
+    Function("isUnspecified", ("MAP",), "BOOL", lambda a: _address(a).is_unspecified),
+    Function("isLinkLocalUnicast", ("MAP",), "BOOL", lambda a: _address(a).is_link_local),
     Function("cidr", ("STRING",), "DYN", _cidr, is_member=False),
     Function("isCIDR", ("STRING",), "BOOL", is_cidr, is_member=False),
     Function("containsIP", ("MAP", "STRING"), "BOOL", _contains_ip),
     Function("containsIP", ("MAP", "MAP"), "BOOL", _contains_ip),
+    Function("containsCIDR", ("MAP", "STRING"), "BOOL", _contains_cidr),
+    Function("containsCIDR", ("MAP", "MAP"), "BOOL", _contains_cidr),
+    Function("prefixLength", ("MAP",), "INT", lambda cidr: _network(cidr).prefixlen),
+    Function("masked", ("MAP",), "DYN", lambda cidr: {_RANGE: str(_network(cidr))}),
+    Function("ip", ("MAP",), "DYN", lambda cidr: _ip(cidr[_RANGE].partition("/")[0])),
+    Function("sets.contains", ("LIST", "LIST"), "BOOL", _has_all, is_member=False),
+    Function("sets.equivalent", ("LIST", "LIST"), "BOOL", _are_equivalent, is_member=False),
+    Function("sets.intersects", ("LIST", "LIST"), "BOOL", _has_any, is_member=False),
     Function("url", ("STRING",), "DYN", _url, is_member=False),
     Function("isURL", ("STRING",), "BOOL", _is_url, is_member=False),
     Function("getScheme", ("MAP",), "STRING", lambda url: _part(url).scheme),
@@ -247,4 +280,5 @@ _FUNCTIONS: Final = (
     Function("getHostname", ("MAP",), "STRING", lambda url: _part(url).hostname or ""),
     Function("getPort", ("MAP",), "STRING", lambda url: str(_part(url).port or "")),
     Function("getEscapedPath", ("MAP",), "STRING", lambda url: _part(url).path),
+    Function("getQuery", ("MAP",), "MAP", lambda url: parse_qs(_part(url).query)),
 )

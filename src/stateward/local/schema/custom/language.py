@@ -26,6 +26,12 @@ _ESCAPES: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/"
 #: What the library adds to its messages: ``[INTERNAL]``.
 _CODE: Final = re.compile(r" \[[A-Z_]+\]$")
 _SPECIAL: Final = re.compile(r"__|[./-]")
+#: What the library says of a rule without an answer, and what Kubernetes says.
+_SAID: Final = (
+    (re.compile(r'Key not found in map : "?(.*?)"?'), r"no such key: \1"),
+    (re.compile(r"Index error: index=(-?\d+) size=\d+"), r"index out of bounds: \1"),
+    (re.compile(r"divide by zero"), "division by zero"),
+)
 #: The text formats that are types of their own where a rule stands at the very value.
 _TYPED: Final = {"date-time": "TIMESTAMP", "duration": "DURATION"}
 _EXTENSIONS: Final = (
@@ -62,7 +68,7 @@ class Program:
         except RuntimeError as error:  # it has no end, or not before its budget is spent
             raise RuleError(_first_line(str(error))) from error
         if result.type().name() == "ERROR":
-            raise RuleError(_first_line(str(result)))
+            raise RuleError(_as_kubernetes_says(_first_line(str(result))))
         return result.value()
 
 
@@ -100,6 +106,13 @@ def _environment(own: str) -> Any:
         extensions=extensions,
         functions=declarations(cel),
     )
+
+
+def _as_kubernetes_says(text: str) -> str:
+    for pattern, words in _SAID:
+        if found := pattern.fullmatch(text):
+            return found.expand(words)
+    return text
 
 
 def _first_line(text: str) -> str:

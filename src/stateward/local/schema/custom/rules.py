@@ -16,15 +16,15 @@ from typing import Any, Final
 from stateward.kube.codec import Json
 from stateward.kube.errors import Cause
 from stateward.local.schema import causes
-from stateward.local.schema.complaints import type_name
+from stateward.local.schema.complaints import NOWHERE, type_name
 from stateward.local.schema.custom.functions import pattern_problem
 from stateward.local.schema.custom.language import Program, RuleError, escaped, own_type
 from stateward.local.schema.formats import span_of
 
 RULES: Final = "x-kubernetes-validations"
 _OLD: Final = re.compile(r"\boldSelf\b")
-#: What Kubernetes calls the place of a rule about the whole object.
-_NOWHERE: Final = "<nil>"
+#: A part of the path to the field that a rule blames: ``.name`` or ``['key']``.
+_STEP: Final = re.compile(r"\.([A-Za-z_][\w-]*)|\['([^']+)'\]")
 #: A pattern that a rule names, where it stands for itself.
 _PATTERN: Final = re.compile(
     r"""\.(?:matches|find|findAll)\(\s*(?:r(["'])(.*?)\1|(["'])([^\\]*?)\3)"""
@@ -90,24 +90,83 @@ def rule_problems(schema: Json, path: str) -> Iterator[Cause]:
             yield causes.required(f"{where}.rule", "rule is not specified")
             continue
         if rule.get("reason", _REASONS[0]) not in _REASONS:
-            yield causes.unsupported(f"{where}.reason", rule["reason"], _REASONS)
-        try:
-            compiled = _rule(rule, schema)
-        except RuleError as error:
-            yield causes.invalid(f"{where}.rule", rule["rule"], f"compilation failed: {error}")
-            continue
-        for found in _PATTERN.finditer(rule["rule"]):
-            if problem := pattern_problem(found[2] or found[4] or ""):
-                why = f"compilation failed: {problem}"
-                yield causes.invalid(f"{where}.rule", rule["rule"], why)
-        if compiled.program.returns not in {"BOOL", "DYN"}:
-            why = "cel expression must evaluate to a bool"
-            yield causes.invalid(f"{where}.rule", rule["rule"], why)
+            yield causes.unsupported(f"{where}.reason", rule["reason"], sorted(_REASONS))
+        yield from _telling_problems(rule, schema, where)
+        yield from _text_problems(rule["rule"], schema, where, optional=_is_optional(rule))
+
+
+def _telling_problems(rule: Json, schema: Json, where: str) -> Iterator[Cause]:
+    """Yield what is wrong with the words of a rule, and with the field that it blames."""
+    message, telling = rule.get("message"), rule.get("messageExpression")
+    if message and not message.strip():
+        yield causes.invalid(f"{where}.message", message, "must be non-empty if specified")
+    elif message and "\n" in message.strip():
+        yield causes.invalid(f"{where}.message", message, "must not contain line breaks")
+    elif not message and "\n" in rule["rule"].strip():
+        why = "message must be specified if rule contains line breaks"
+        yield causes.required(f"{where}.message", why)
+    if rule.get("fieldPath") and _field_written(rule["fieldPath"], schema) is None:
+        yield causes.invalid(f"{where}.fieldPath", rule["fieldPath"], "must be a valid path")
+    if not telling:
+        return
+    try:
+        text = Program(_with_old(telling, optional=_is_optional(rule)), own_type(schema))
+    except RuleError as error:
+        why = f"messageExpression compilation failed: {error}"
+        yield causes.invalid(f"{where}.messageExpression", telling, why)
+        return
+    if text.returns not in {"STRING", "DYN"}:
+        why = "messageExpression must evaluate to a string"
+        yield causes.invalid(f"{where}.messageExpression", telling, why)
+
+
+def _text_problems(text: str, schema: Json, where: str, *, optional: bool) -> Iterator[Cause]:
+    """Yield what is wrong with the text of a rule itself."""
+    if optional and not _OLD.search(text):
+        why = "may not be set if oldSelf is not used in rule"
+        yield causes.invalid(f"{where}.optionalOldSelf", optional, why)
+    try:
+        program = Program(_with_old(text, optional=optional), own_type(schema))
+    except RuleError as error:
+        yield causes.invalid(f"{where}.rule", text, f"compilation failed: {error}")
+        return
+    for found in _PATTERN.finditer(text):
+        if problem := pattern_problem(found[2] or found[4] or ""):
+            yield causes.invalid(f"{where}.rule", text, f"compilation failed: {problem}")
+    if program.returns not in {"BOOL", "DYN"}:
+        yield causes.invalid(f"{where}.rule", text, "cel expression must evaluate to a bool")
+
+
+def looking_back(schema: Json) -> Iterator[tuple[int, str]]:
+    """Yield the rules at one place of a schema that speak of what was before."""
+    for number, rule in enumerate(schema.get(RULES) or ()):
+        if _OLD.search(str(rule.get("rule", ""))):
+            yield number, rule["rule"]
+
+
+def _is_optional(rule: Json) -> bool:
+    return bool(rule.get("optionalOldSelf"))
+
+
+def _field_written(path: str, schema: Json) -> str | None:
+    """Write the path to a blamed field as causes do; None when the schema has no such field."""
+    written, place = "", 0
+    while place < len(path):
+        if (step := _STEP.match(path, place)) is None:
+            return None
+        name, others = step[1] or step[2], schema.get("additionalProperties")
+        is_field = name in (schema.get("properties") or {})
+        if not is_field and not isinstance(others, dict):
+            return None
+        schema = schema["properties"][name] if is_field else others
+        written += f".{name}" if is_field else f"[{name}]"
+        place = step.end()
+    return written
 
 
 def _rule(rule: Json, schema: Json) -> Rule:
     text, kind = rule["rule"], own_type(schema)
-    optional = bool(rule.get("optionalOldSelf"))
+    optional = _is_optional(rule)
     telling = rule.get("messageExpression")
     return Rule(
         text=text,
@@ -115,7 +174,7 @@ def _rule(rule: Json, schema: Json) -> Rule:
         program=Program(_with_old(text, optional=optional), kind),
         telling=Program(_with_old(telling, optional=optional), kind) if telling else None,
         reason=rule.get("reason") or _REASONS[0],
-        field_path=rule.get("fieldPath") or "",
+        field_path=_field_written(rule.get("fieldPath") or "", schema) or "",
         of_changes=_OLD.search(text) is not None,
         always=optional,
     )
@@ -164,16 +223,20 @@ def _ask_rules(place: Place, new: Any, old: Any, path: str) -> Iterator[Cause]:
             continue
         if is_known and old == new and not rule.of_changes:
             continue  # it was so before
-        if (why := _refusal(rule, variables)) is not None:
+        try:
+            why = _refusal(rule, variables)
+        except RuleError as error:
+            told = f"{error} evaluating rule: {rule.message}"
+            yield causes.invalid(path or NOWHERE, type_name(new), told)
+            continue
+        if why is not None:
             yield _cause(rule, new, path, why)
 
 
 def _refusal(rule: Rule, variables: Json) -> str | None:
-    try:
-        if rule.program.evaluate(variables) is True:
-            return None
-    except RuleError as error:
-        return f"{error} evaluating rule: {rule.message}"
+    """Say why a rule does not hold, or None; raise RuleError where it has no answer."""
+    if rule.program.evaluate(variables) is True:
+        return None
     if rule.telling is None:
         return rule.message
     try:
@@ -184,15 +247,18 @@ def _refusal(rule: Rule, variables: Json) -> str | None:
 
 
 def _cause(rule: Rule, value: Any, path: str, why: str) -> Cause:
-    where = f"{path}{rule.field_path}".removeprefix(".") or _NOWHERE
+    where = f"{path}{rule.field_path}".removeprefix(".") or NOWHERE
     if rule.reason == "FieldValueForbidden":
         return causes.forbidden(where, why)
     if rule.reason == "FieldValueRequired":
         return causes.required(where, why)
-    shown = type_name(value) if isinstance(value, dict | list) else value
+    if isinstance(value, dict | list):
+        is_double = rule.reason == "FieldValueDuplicate"
+        said = "Duplicate value" if is_double else f"Invalid value: {why}"
+        return Cause(reason=rule.reason, message=said, field=where)
     if rule.reason == "FieldValueDuplicate":
-        return causes.duplicate(where, shown)
-    return causes.invalid(where, shown, why)
+        return causes.duplicate(where, value)
+    return causes.invalid(where, value, why)
 
 
 def _correlated(schema: Json, old: Any) -> dict[Any, Any]:

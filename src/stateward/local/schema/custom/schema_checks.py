@@ -11,9 +11,17 @@ from typing import Any, Final
 from stateward.kube.codec import Json
 from stateward.kube.errors import Cause
 from stateward.local.schema import causes, validators
-from stateward.local.schema.complaints import at
+from stateward.local.schema.complaints import NOWHERE, at, broken
 from stateward.local.schema.custom.functions import pattern_problem
-from stateward.local.schema.custom.rules import rule_problems
+from stateward.local.schema.custom.language import RuleError
+from stateward.local.schema.custom.rules import (
+    RULES,
+    Place,
+    broken_rules,
+    looking_back,
+    place_of,
+    rule_problems,
+)
 from stateward.local.schema.pruning import pruned
 
 _TYPES: Final = ("array", "boolean", "integer", "number", "object", "string")
@@ -32,10 +40,15 @@ _STRUCTURE: Final = frozenset(
         *("type", "default", "additionalProperties", "nullable", "title", "description"),
         *("x-kubernetes-preserve-unknown-fields", "x-kubernetes-embedded-resource"),
         *("x-kubernetes-int-or-string", "x-kubernetes-list-type", "x-kubernetes-map-type"),
+        RULES,
     }
 )
 _INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 _PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
+_EMBEDDED: Final = "x-kubernetes-embedded-resource"
+_LIST_TYPE: Final = "x-kubernetes-list-type"
+_KEYS: Final = "x-kubernetes-list-map-keys"
+_MAP_TYPE: Final = "x-kubernetes-map-type"
 _METADATA: Final = frozenset({"name", "generateName"})
 
 
@@ -50,11 +63,19 @@ def schema_problems(schema: Any, path: str) -> Iterator[Cause]:
     if metadata.keys() - {"type", "properties", "description"} or (
         (metadata.get("properties") or {}).keys() - _METADATA
     ):
-        why = "must not specify anything other than name and generateName"
+        why = (
+            "must not specify anything other than name and generateName,"
+            " but metadata is implicitly specified"
+        )
         yield causes.forbidden(f"{path}.properties[metadata]", why)
+    for name in ("apiVersion", "kind"):
+        said = (schema.get("properties") or {}).get(name)
+        if isinstance(said, dict) and said.get("type") != "string":
+            where = f"{path}.properties[{name}].type"
+            yield causes.invalid(where, said.get("type", ""), "must be string")
     if problem := validators.schema_problem(schema):
         where, why = problem
-        if where[-1:] != ("pattern",):  # told below, in other words
+        if where[-1:] not in {("pattern",), ("type",)}:  # told below, in other words
             yield causes.invalid(f"{path}{_written(where)}", at(schema, where), why)
     yield from _node_problems(schema, path)
 
@@ -68,36 +89,41 @@ def _written(words: tuple[str, ...]) -> str:
     return text
 
 
-def _node_problems(schema: Json, path: str) -> Iterator[Cause]:
+def _node_problems(schema: Json, path: str, atomic: str = "") -> Iterator[Cause]:
+    """Yield what is wrong with a part of a schema; ``atomic`` is a list around it without keys."""
     yield from _type_problems(schema, path)
     yield from _keyword_problems(schema, path)
+    yield from _embedded_problems(schema, path)
     yield from _conditions_problems(schema, path)
     yield from _list_problems(schema, path)
+    yield from _keys_problems(schema, path)
     yield from _default_problems(schema, path)
     yield from rule_problems(schema, path)
+    for number, rule in looking_back(schema) if atomic else ():
+        why = f"oldSelf cannot be used on the uncorrelatable portion of the schema within {atomic}"
+        yield causes.invalid(f"{path}.{RULES}[{number}].rule", rule, why)
     for name, inner in (schema.get("properties") or {}).items():
-        yield from _child_problems(inner, f"{path}.properties[{name}]")
+        yield from _child_problems(inner, f"{path}.properties[{name}]", atomic)
     if isinstance(others := schema.get("additionalProperties"), dict):
-        yield from _child_problems(others, f"{path}.additionalProperties")
+        yield from _child_problems(others, f"{path}.additionalProperties", atomic)
     if "items" in schema:
-        yield from _child_problems(schema["items"], f"{path}.items")
+        is_keyed = schema.get("x-kubernetes-list-type") == "map"
+        within = atomic if is_keyed else atomic or path
+        yield from _child_problems(schema["items"], f"{path}.items", within)
 
 
-def _child_problems(schema: Any, path: str) -> Iterator[Cause]:
+def _child_problems(schema: Any, path: str, atomic: str) -> Iterator[Cause]:
     if isinstance(schema, dict):
-        yield from _node_problems(schema, path)
+        yield from _node_problems(schema, path, atomic)
     else:
         yield causes.forbidden(path, "must be a single schema to be structural")
 
 
 def _type_problems(schema: Json, path: str) -> Iterator[Cause]:
     kind = schema.get("type")
-    if schema.get(_INT_OR_STRING):
-        if kind:
-            yield causes.invalid(f"{path}.type", kind, f"must be empty if {_INT_OR_STRING} is true")
-    elif not kind:
-        if not schema.get(_PRESERVE):
-            why = "must not be empty for specified object fields, map values and array items"
+    if not kind:
+        if not schema.keys() & {"$ref", _PRESERVE, _INT_OR_STRING}:
+            why = f"must not be empty for {_called(path)}"
             yield causes.required(f"{path}.type", why)
     elif kind not in _TYPES:
         yield causes.unsupported(f"{path}.type", kind, _TYPES)
@@ -107,22 +133,39 @@ def _type_problems(schema: Json, path: str) -> Iterator[Cause]:
         yield causes.invalid(f"{path}.{_PRESERVE}", False, "must be true or undefined")  # noqa: FBT003 - the value
 
 
+def _called(path: str) -> str:
+    """Return what Kubernetes calls the parts of a schema that are at such a place."""
+    if path.endswith(".items"):
+        return "specified array items"
+    if path.endswith(".additionalProperties"):
+        return "specified map values"
+    return "specified object fields"
+
+
+def _embedded_problems(schema: Json, path: str) -> Iterator[Cause]:
+    if not schema.get(_EMBEDDED):
+        return
+    if not schema.get("properties") and not schema.get(_PRESERVE):
+        why = f"must not be empty if {_EMBEDDED} is true without {_PRESERVE}"
+        yield causes.required(f"{path}.properties", why)
+    if schema.get("type") != "object":
+        why = f"must be object if {_EMBEDDED} is true"
+        yield causes.invalid(f"{path}.type", schema.get("type", ""), why)
+
+
 def _keyword_problems(schema: Json, path: str) -> Iterator[Cause]:
     for name in _NEVER:
         if name in schema:
             yield causes.forbidden(f"{path}.{name}", f"{name} is not supported")
     if "properties" in schema and "additionalProperties" in schema:
-        yield causes.forbidden(
-            f"{path}.additionalProperties", "and properties are mutual exclusive"
-        )
-    if schema.get("additionalProperties") is False:
-        yield causes.forbidden(f"{path}.additionalProperties", "cannot be set to false")
+        why = "additionalProperties and properties are mutual exclusive"
+        yield causes.forbidden(f"{path}.additionalProperties", why)
     pattern = schema.get("pattern")
     if isinstance(pattern, str) and (problem := pattern_problem(pattern)):
         why = f"must be a valid regular expression, but isn't: {problem}"
         yield causes.invalid(f"{path}.pattern", pattern, why)
     if schema.get("uniqueItems"):
-        why = "cannot be set to true since the runtime complexity becomes quadratic"
+        why = "uniqueItems cannot be set to true since the runtime complexity becomes quadratic"
         yield causes.forbidden(f"{path}.uniqueItems", why)
 
 
@@ -141,53 +184,80 @@ def _condition_problems(condition: Json, schema: Json, path: str) -> Iterator[Ca
     )
     for name in sorted(condition.keys() & _STRUCTURE):
         if not is_idiom:
-            why = f"must be empty to be structural: say {name} outside of the condition"
-            yield causes.forbidden(f"{path}.{name}", why)
+            state = "undefined" if name == "default" else "empty"
+            yield causes.forbidden(f"{path}.{name}", f"must be {state} to be structural")
     known = schema.get("properties") or {}
     for name, inner in (condition.get("properties") or {}).items():
-        if name not in known and not schema.get(_PRESERVE):
-            where = f"{path.rsplit('.', 1)[0]}.properties[{name}]"
-            yield causes.required(where, f"because it is defined in {path}")
-        else:
-            yield from _condition_problems(inner, known.get(name, {}), f"{path}.properties[{name}]")
+        yield from _condition_problems(inner, known.get(name, {}), f"{path}.properties[{name}]")
 
 
 def _list_problems(schema: Json, path: str) -> Iterator[Cause]:
-    how, keys = schema.get("x-kubernetes-list-type"), schema.get("x-kubernetes-list-map-keys") or ()
+    how, keys = schema.get(_LIST_TYPE), schema.get(_KEYS) or ()
     if how is not None and how not in {"atomic", "set", "map"}:
-        options = ("atomic", "map", "set")
-        yield causes.unsupported(f"{path}.x-kubernetes-list-type", how, options)
+        yield causes.unsupported(f"{path}.{_LIST_TYPE}", how, ("atomic", "set", "map"))
     if how is not None and schema.get("type") != "array":
-        why = "must be array if x-kubernetes-list-type is specified"
+        why = f"must be array if {_LIST_TYPE} is specified"
         yield causes.invalid(f"{path}.type", schema.get("type", ""), why)
     if how == "map" and not keys:
-        why = "must not be empty if x-kubernetes-list-type is map"
-        yield causes.required(f"{path}.x-kubernetes-list-map-keys", why)
-    items = schema.get("items") if isinstance(schema.get("items"), dict) else {}
-    fields = (items or {}).get("properties") or {}
-    for place, key in enumerate(keys):
-        where = f"{path}.x-kubernetes-list-map-keys[{place}]"
-        if key not in fields:
-            why = "entries must all be names of item properties"
-            yield causes.invalid(where, key, why)
-        elif key not in ((items or {}).get("required") or ()) and "default" not in fields[key]:
-            why = "must have a default or be required: it is one of x-kubernetes-list-map-keys"
-            yield causes.required(f"{path}.items.properties[{key}].default", why)
+        yield causes.required(f"{path}.{_KEYS}", f"must not be empty if {_LIST_TYPE} is map")
+    if keys and how != "map":
+        yield causes.required(f"{path}.{_LIST_TYPE}", f"must be map if {_KEYS} is non-empty")
+    items = _items(schema)
+    if how == "set" and items.get("type") == "object" and items.get(_MAP_TYPE) != "atomic":
+        why = f"must be atomic as item of a list with {_LIST_TYPE}=set"
+        yield causes.invalid(f"{path}.items.{_MAP_TYPE}", items.get(_MAP_TYPE), why)
+    how = schema.get(_MAP_TYPE)
+    if how is not None and how not in {"atomic", "granular"}:
+        yield causes.unsupported(f"{path}.{_MAP_TYPE}", how, ("atomic", "granular"))
+
+
+def _keys_problems(schema: Json, path: str) -> Iterator[Cause]:
+    """Yield what is wrong with the keys by which the items of a list are known."""
+    keys, items = schema.get(_KEYS) or (), _items(schema)
+    if schema.get(_LIST_TYPE) != "map" or not keys:
+        return
+    if items.get("type") != "object":
+        why = f"must be object if parent array's {_LIST_TYPE} is map"
+        yield causes.invalid(f"{path}.items.type", items.get("type", ""), why)
+        return
+    fields = items.get("properties") or {}
+    if any(key not in fields for key in keys):
+        why = "entries must all be names of item properties"
+        yield causes.invalid(f"{path}.{_KEYS}", list(keys), why)
+    for key in (key for key in keys if key in fields):
+        where, told = f"{path}.items.properties[{key}]", f"this property is in {_KEYS}, so it"
+        if key not in (items.get("required") or ()) and "default" not in fields[key]:
+            why = f"{told} must have a default or be a required property"
+            yield causes.required(f"{where}.default", why)
+        if fields[key].get("nullable"):
+            yield causes.forbidden(f"{where}.nullable", f"{told} cannot be nullable")
+
+
+def _items(schema: Json) -> Json:
+    found = schema.get("items")
+    return found if isinstance(found, dict) else {}
 
 
 def _default_problems(schema: Json, path: str) -> Iterator[Cause]:
-    if "default" not in schema or not schema.get("type") or validators.schema_problem(schema):
+    default, where = schema.get("default"), f"{path}.default"
+    if default is None or not schema.get("type") or validators.schema_problem(schema):
         return
-    default = schema["default"]
-    if default is None and not schema.get("nullable"):
-        yield causes.invalid(f"{path}.default", default, "must not be null")
-        return
-    for error in validators.of_custom(schema).iter_errors(default):
-        yield causes.invalid(f"{path}.default", default, error.message)
-    copy = {"it": _copied(default)}
-    for name in pruned(copy, {"properties": {"it": schema}}):
-        why = f"must not have unknown fields, got {name.removeprefix('it.')}"
-        yield causes.invalid(f"{path}.default", default, why)
+    found = list(broken(validators.of_custom(schema), default))
+    if not found and (rules := _rules(schema)) is not None:
+        found = list(broken_rules(rules, default, None))
+    for cause in found:
+        place = f"{where}.{cause.field.removeprefix(NOWHERE)}".removesuffix(".")
+        yield Cause(reason=cause.reason, message=cause.message, field=place)
+    if pruned({"it": _copied(default)}, {"properties": {"it": schema}}):
+        yield causes.invalid(where, default, "must not have unknown fields")
+
+
+def _rules(schema: Json) -> Place | None:
+    """Return the rules of a part of a schema; None where one is no rule, as is told elsewhere."""
+    try:
+        return place_of(schema)
+    except RuleError:
+        return None
 
 
 def _copied(value: Any) -> Any:

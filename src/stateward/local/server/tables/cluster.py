@@ -164,10 +164,6 @@ def _secret(document: Json, now: float) -> list[Any]:
     return [name_of(document), kind, len(document.get("data") or {}), age_of(document, now)]
 
 
-def _service_account(document: Json, now: float) -> list[Any]:
-    return [name_of(document), len(document.get("secrets") or ()), age_of(document, now)]
-
-
 def _lease(document: Json, now: float) -> list[Any]:
     return [
         name_of(document),
@@ -237,14 +233,19 @@ LAYOUTS = {
     ),
     "events": Layout(
         tuple(
-            Column(name, "string", "", priority=int(name in _EVENT_WIDE))
+            Column(
+                name,
+                "string",
+                "",
+                format="name" if name == "Name" else "",
+                priority=int(name in _EVENT_WIDE),
+            )
             for name in _EVENT_COLUMNS.split("|")
         ),
         _event,
     ),
     "configmaps": layout(_config_map, "Name|Data|Age"),
     "secrets": layout(_secret, "Name|Type|Data|Age"),
-    "serviceaccounts": layout(_service_account, "Name|Secrets*|Age"),
     "leases.coordination.k8s.io": layout(_lease, "Name|Holder|Age"),
     "customresourcedefinitions.apiextensions.k8s.io": _CREATED,
     f"roles.{_RBAC}": _CREATED,

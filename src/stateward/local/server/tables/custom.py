@@ -42,16 +42,16 @@ def _cell(document: Json, column: Column, now: float) -> Any:
     found = jsonpaths.values(document, column.path)
     if not found or found[0] is None:
         return None
+    value = found[0]  # of several, the first
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
     match column.type:
         case "date":
-            return age(found[0], now)
-        case "integer" | "number" | "boolean":
-            return found[0]
+            return age(value, now)
+        case "integer":
+            return int(value) if is_number else None
+        case "number":
+            return value if is_number else None
+        case "boolean":
+            return value if isinstance(value, bool) else None
         case _:
-            return " ".join(_text(it) for it in found) if len(found) > 1 else _text(found[0])
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    return encode(value).decode() if isinstance(value, dict | list) else str(value)
+            return value if isinstance(value, str) else encode(value).decode()

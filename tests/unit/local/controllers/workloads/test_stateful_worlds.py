@@ -178,6 +178,10 @@ async def test_a_broken_template_can_be_corrected(policy, repair):
         await asyncio.sleep(60)
         assert len(cluster.serving()) == 2, "only one is lost to the mistake"
         await cluster.edit(STATEFUL_SETS, "web", {"template": template(repair)})
+        if policy == "OrderedReady":  # the broken pod is waited for until somebody removes it
+            await asyncio.sleep(60)
+            assert len(cluster.serving()) == 2
+            await cluster.remove(PODS, "web-2")
         await until(settled(cluster, 3, repair))
 
 
@@ -188,6 +192,7 @@ async def test_a_set_that_was_broken_from_the_start_can_be_corrected():
         await asyncio.sleep(60)
         assert cluster.names(PODS) == ["web-0"]
         await cluster.edit(STATEFUL_SETS, "web", {"template": template("v1")})
+        await cluster.remove(PODS, "web-0")
         await until(settled(cluster, 3))
 
 

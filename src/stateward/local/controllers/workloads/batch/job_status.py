@@ -35,7 +35,7 @@ def started(old: Json, now: float, *, suspended: bool) -> str | None:
 def status(view: View, old: Json, verdict: Verdict | None) -> Json:
     """Return the status of a job; it is over once a verdict is given and no pod is left at work."""
     active = view.active
-    ending = [pod for pod in view.pods if pod.leaving and not pod.finished]
+    ending = [pod for pod in view.pods if pod.ending]
     is_over = verdict is not None and not active and not ending and not view.ledger.noted
     past: list[Json] = old.get("conditions") or []
     past = _with_suspension(past, view)

@@ -43,6 +43,7 @@ class Crew:
     has: int = 0
     ready: int = 0
     available: int = 0
+    ending: int = 0
     #: How many the deployment wanted when it last sized this one, and how many it allowed.
     desired: int | None = None
     most: int | None = None
@@ -63,6 +64,7 @@ class Crew:
             has=number(status, "replicas", 0),
             ready=number(status, "readyReplicas", 0),
             available=number(status, "availableReplicas", 0),
+            ending=number(status, "terminatingReplicas", 0),
             desired=_whole(notes.get(_DESIRED)),
             most=_whole(notes.get(_MOST)),
             revision=_whole(notes.get(REVISION)) or 0,

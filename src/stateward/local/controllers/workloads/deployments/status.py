@@ -37,6 +37,7 @@ def status(view: View, told: Told) -> Json:
     said: Json = {
         "observedGeneration": told.generation,
         **{name: count or None for name, count in counts.items()},
+        "terminatingReplicas": sum(it.ending for it in view.crews),
         "collisionCount": told.collisions,
     }
     past: list[Json] = told.old.get("conditions") or []

@@ -1,0 +1,129 @@
+"""What a real control plane is made with, each by itself: ports, logs, restarts, words."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import socket
+from pathlib import Path
+
+import pytest
+
+from fakes.bench import Bench
+from stateward.core.chance import Chance
+from stateward.core.errors import UsageError
+from stateward.local.cluster import Plan
+from stateward.local.controllers.cluster.staff import Terms
+from stateward.local.real import doors, keeping
+from stateward.local.real.cluster import plane_terms
+from stateward.local.real.saying import SaidFile, last_line
+
+
+def test_ports_are_free_and_not_of_those_for_outgoing_connections() -> None:
+    first = doors.free(Chance(1))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", first))
+        taken.listen()
+        second = doors.free(Chance(1))
+
+        assert second != first
+        assert doors.free(Chance(1), [second]) not in {first, second}
+        with pytest.raises(UsageError, match=rf"127.0.0.1:{first} must be free to listen on"):
+            doors.check_free(first)
+    doors.check_free(first)
+    assert 16_384 <= min(first, second) <= max(first, second) < 32_768
+
+
+def test_a_log_does_not_grow_for_ever(tmp_path: Path) -> None:
+    path = tmp_path / "log" / "part.log"
+    for _run in range(2):
+        said = SaidFile(path, largest=100)
+        for number in range(50):
+            said.write(f"line {number}\n".encode())
+        said.close()
+
+    assert path.stat().st_size <= 100
+    assert sorted(it.name for it in path.parent.iterdir()) == ["part.log", "part.log.1"]
+    assert last_line(path) == "line 49"
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        (b"one\ntwo  words\n\n", "two words"),
+        (b"x" * 9000, "x" * 300),
+        (b"\xff", "\ufffd"),
+        (b"\n \n", "it said nothing"),
+        (None, "it said nothing"),
+    ],
+)
+def test_the_last_line_is_what_a_person_wants_to_see(
+    tmp_path: Path, text: bytes | None, line: str
+) -> None:
+    path = tmp_path / "part.log"
+    if text is not None:
+        path.write_bytes(text)
+
+    assert last_line(path) == line
+
+
+class FragilePlane:
+    """Parts that end after some seconds, as a test says."""
+
+    def __init__(self, bench: Bench, **lives: list[float]) -> None:
+        self._clock = bench.clock
+        self._lives = lives
+        self.parts = tuple(lives)
+        self.started: list[tuple[str, float]] = []
+
+    async def wait(self, name: str) -> int:
+        if not self._lives[name]:
+            await asyncio.Event().wait()
+        await self._clock.sleep(self._lives[name].pop(0))
+        return -signal.SIGKILL
+
+    def start(self, name: str) -> None:
+        self.started.append((name, round(self._clock.monotonic(), 1)))
+
+    def log(self, name: str) -> Path:
+        return Path(f"/log/{name}")
+
+
+@pytest.mark.virtual
+async def test_parts_that_end_are_started_again_later_each_time_and_it_is_said():
+    bench, said = Bench(), []
+    plane = FragilePlane(bench, etcd=[1000, 0, 0, 100], scheduler=[5])
+    began = bench.clock.monotonic()
+    task = asyncio.create_task(keeping.keep(plane, bench.ports, said.append))  # type: ignore[arg-type]
+    await bench.clock.sleep(1300)
+    task.cancel()
+
+    assert [name for name, _ in plane.started] == ["scheduler", *["etcd"] * 4]
+    moments = [began + 1000, *(at for name, at in plane.started if name == "etcd")]
+    gaps = [later - earlier for earlier, later in zip(moments, moments[1:], strict=False)]
+    assert gaps[0] < gaps[1] < gaps[2]
+    assert gaps[3] - 100 < 1, "it ran well in between"
+    assert said[0].startswith("local: scheduler was killed by SIGKILL; started again in 0.")
+    assert said[0].endswith("s, see /log/scheduler")
+    assert len(said) == 5
+
+
+@pytest.mark.parametrize(
+    ("plan", "words"),
+    [
+        (
+            Plan(Path("x"), terms=Terms(lost_after=20, evict_after=30)),
+            "--default-not-ready-toleration-seconds=30 --default-unreachable-toleration-seconds=30"
+            " --node-monitor-grace-period=20s --unsafe-no-fsync",
+        ),
+        (
+            Plan(Path("x"), durable=True, terms=Terms(lost_after=7)),
+            "--node-monitor-grace-period=7s",
+        ),
+    ],
+    ids=["patience of its own", "kept"],
+)
+def test_a_control_plane_is_as_patient_as_the_plan_says(plan: Plan, words: str) -> None:
+    told = [word for words in plane_terms(plan).extra.values() for word in words]
+
+    assert " ".join(told) == words
