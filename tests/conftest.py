@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Iterator
 
 import pytest
 import structlog
 
 from fakes import kubectl
-from real import planes, report
+from real import clusters, planes, report
 from stateward.core.errors import UsageError
 from stateward.sim import loop as sim_loop
 
@@ -31,6 +32,22 @@ def pytest_configure(config: pytest.Config) -> None:
         except UsageError as error:
             raise pytest.UsageError(f"--real: {error}; {error.hint}") from error
         config.add_cleanup(lambda: shared.__exit__(None, None, None))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """An operator's test that goes over HTTP takes ``cluster``: our own, and with --real both."""
+    if "cluster" in metafunc.fixturenames:
+        kinds = clusters.OPTIONS if planes.kubeconfigs() else ("embedded",)
+        metafunc.parametrize("cluster", tuple(kinds), indirect=True, scope="session")
+
+
+@pytest.fixture(scope="session")
+def cluster(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[clusters.RunningCluster]:
+    """Run a whole cluster for all tests of this worker."""
+    with clusters.running(request.param, tmp_path_factory.mktemp("cluster")) as found:
+        yield found
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -27,6 +27,8 @@ OK, DIFFERS, FAILED, UNASKED = "ok", "differs", "FAILED", "-"
 #: How pytest calls what happened; of several the last one here counts.
 _OUTCOMES: Final = {"skipped": UNASKED, "passed": OK, "xfailed": DIFFERS, "failed": FAILED, "error": FAILED}  # fmt: skip
 _DIFFERS: Final = "differs: "
+#: Letters of a case's name that are shown.
+_CASE: Final = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,11 +130,20 @@ def _stories(answers: Answers) -> list[str]:
 
 
 def _rows(story: str, cases: Mapping[str, Row]) -> list[tuple[str, Row]]:
-    """Return one row for a story whose cases all went alike, else one for each case."""
-    first = next(iter(cases.values()))
-    if all(row == first for row in cases.values()):
-        return [(story if len(cases) == 1 else f"{story} ({len(cases)} cases)", first)]
-    return [(f"{story}: {case}", row) for case, row in cases.items()]
+    """Return one row for the cases of a story that went alike, and one for each other case."""
+    ways = [tuple(sorted(row.items())) for row in cases.values()]
+    usual, count = Counter(ways).most_common(1)[0]
+    if len(cases) == 1:
+        return [(story, dict(usual))]
+    if count == 1:
+        return [(_case(story, case), row) for case, row in cases.items()]
+    others = [(case, row) for case, row in cases.items() if tuple(sorted(row.items())) != usual]
+    named = [(_case(story, case), row) for case, row in others]
+    return [(f"{story} ({count} cases)", dict(usual)), *named]
+
+
+def _case(story: str, case: str) -> str:
+    return f"{story}: {case if len(case) <= _CASE else case[:_CASE] + '...'}"
 
 
 def _line(label: str, row: Row, width: int, columns: Iterable[str]) -> str:

@@ -56,12 +56,14 @@ def test_the_columns_stand_side_by_side() -> None:
             *reports(NAMES, *(f"a_name_is_given_once[{it}]" for it in columns)),
             *reports(NAMES, *(f"odd_names[{it}-{case}]" for case in "ab" for it in columns)),
             *reports(NAMES, "some_names[embedded-a]", "some_names[1.35-a]", "some_names[1.35-b]"),
+            *reports(NAMES, *(f"most_names[{it}-{case}]" for case in "abc" for it in columns[1:])),
+            *reports(NAMES, "most_names[embedded-a]", "most_names[embedded-c]"),
             *reports(ORDER, "upwards[1.35]"),
             *reports(CREATE, "a[memory]", "a[http]", "a[1.35]", "b[memory]", "b[http]"),
         ],
         "skipped": reports(CREATE, "a[1.32]"),
         "xfailed": [report(f"{ORDER}::test_upwards[embedded]", "Pods are slow.")],
-        "failed": reports(NAMES, "some_names[embedded-b]"),
+        "failed": reports(NAMES, "some_names[embedded-b]", "most_names[embedded-b]"),
         "error": reports(CREATE, "b[1.35]"),
     }
 
@@ -75,8 +77,10 @@ def test_the_columns_stand_side_by_side() -> None:
           odd names (2 cases)      ok       ok       ok
           some names: a            ok       ok       -
           some names: b            FAILED   ok       -
+          most names (2 cases)     ok       ok       ok
+          most names: b            FAILED   ok       ok
 
-        6 stories; embedded: 4 ok, 1 differs, 1 FAILED; 1.35: 6 ok; 1.32: 3 ok
+        9 stories; embedded: 6 ok, 1 differs, 2 FAILED; 1.35: 9 ok; 1.32: 6 ok
 
         truths of the client     memory  http  1.35            1.32
           test_client_create.py  2 ok    2 ok  1 ok, 1 FAILED  1 not asked

@@ -83,7 +83,7 @@ _ALL: Final = (
     *("pods", "services", "statefulsets.apps", "deployments.apps", "replicasets.apps"),
     *("jobs.batch", "cronjobs.batch"),
 )
-_CATEGORIES: Final = {name: ("all",) for name in _ALL} | {
+_CATEGORIES: Final = dict.fromkeys(_ALL, ("all",)) | {
     "customresourcedefinitions.apiextensions.k8s.io": ("api-extensions",)
 }
 

@@ -41,6 +41,17 @@ def keyed(*keys: str, **properties: Json) -> Json:
     }
 
 
+def embedded(**properties: Json) -> Json:
+    """Return the schema of an object of any kind inside another."""
+    told = fields(**properties) if properties else dict(OPEN)
+    return told | {"x-kubernetes-embedded-resource": True}
+
+
+def as_set(items: Json) -> Json:
+    """Return the schema of a list in which nothing is twice."""
+    return listed(items, maxItems=9) | {"x-kubernetes-list-type": "set"}
+
+
 def ruled(schema: Json, rule: str, **more: Any) -> Json:
     """Return a schema with one rule more."""
     rules = [*schema.get("x-kubernetes-validations", ()), {"rule": rule, **more}]
@@ -63,6 +74,12 @@ def definition(group: str, *versions: Json, **spec: Any) -> Json:
     names = {"plural": "things", "kind": "Thing"}
     body = {"group": group, "scope": "Namespaced", "names": names, "versions": list(versions)}
     return {"metadata": {"name": f"things.{group}"}, "spec": body | spec}
+
+
+def told(answer: Answer) -> list[str]:
+    """Return why something was refused, as ``spec.size: Invalid value: …``."""
+    assert answer.code == 422, f"{answer.code}: {answer.body}"
+    return sorted(f"{it['field']}: {it['message']}" for it in answer["details.causes"])
 
 
 def own_group() -> str:
@@ -139,6 +156,14 @@ class Things:
             return answer.code in {400, 422}
 
         await self.wire.until(is_refused)
+
+    async def defaults(self, value: Any) -> None:
+        """Wait until ``spec.a`` is filled in so: a changed schema is in force."""
+
+        async def is_filled() -> bool:
+            return bool((await self.post({}, "probe", dryRun="All"))["spec.a"] == value)
+
+        await self.wire.until(is_filled)
 
     async def condition(self, kind: str) -> Json:
         """Return what the definition says of itself."""

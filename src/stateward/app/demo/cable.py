@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from typing import TypeVar
 
 from stateward.core.errors import PeerUnreachable
@@ -34,7 +35,8 @@ class Cable:
         self, call: Call, events: AsyncGenerator[WatchEvent[T], None]
     ) -> AsyncGenerator[WatchEvent[T], None]:
         """Deliver events while the cable is in."""
-        async for event in events:
-            if self._pulled:
-                raise PeerUnreachable(f"{call}: the cable is pulled")
-            yield event
+        async with aclosing(events) as stream:
+            async for event in stream:
+                if self._pulled:
+                    raise PeerUnreachable(f"{call}: the cable is pulled")
+                yield event

@@ -217,7 +217,6 @@ class Writes:
     ) -> Stored:
         resource = kind.resource
         stored = self._store.get(resource.name, key)
-        metadata.check_type(patch.body, resource)
         body = metadata.checked(managed.fresh(patch.body), resource)
         meta = body["metadata"]
         if stored is not None:

@@ -40,6 +40,9 @@ _BY_WORD: Final = {
     for word in words
     for plural in ("", "s")
 }
+_MICRO_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}(:[0-9]{2}){2}\.[0-9]{6}(Z|[+-][0-9]{2}:[0-9]{2})"
+)
 _HEX: Final = "[0-9A-Fa-f]"
 _UUID: Final = re.compile(rf"{_HEX}{{8}}-?({_HEX}{{4}}-?){{3}}{_HEX}{{12}}")
 _COLOR: Final = re.compile(rf"#?({_HEX}{{3}}|{_HEX}{{6}})")
@@ -103,11 +106,21 @@ def is_cidr(text: str) -> bool:
     return "/" in text
 
 
+def is_micro_time(text: str) -> bool:
+    """Tell whether a text is a moment with exactly six digits behind the second."""
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return _MICRO_TIME.fullmatch(text) is not None
+
+
 #: What JSON Schema's own formats do not cover, by name.
 FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "byte": is_base64,
     "duration": is_duration,
     "cidr": is_cidr,
+    "micro-time": is_micro_time,
     "mac": lambda text: _MAC.fullmatch(text) is not None,
     "uuid": lambda text: _UUID.fullmatch(text) is not None,
     "password": lambda _text: True,

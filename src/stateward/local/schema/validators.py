@@ -33,7 +33,7 @@ _EXACTLY: Final[dict[str, Json]] = {
     f"{_EXTENSIONS}.JSONSchemaPropsOrBool": {"anyOf": [{"type": "boolean"}, _SCHEMA]},
     # A moment that is null is not valid, so that it is dropped with all else that says nothing.
     f"{_API}.apis.meta.v1.Time": {"type": "string", "format": "date-time"},
-    f"{_API}.apis.meta.v1.MicroTime": {"type": "string", "format": "date-time"},
+    f"{_API}.apis.meta.v1.MicroTime": {"type": "string", "format": "micro-time"},
     f"{_API}.util.intstr.IntOrString": {
         "anyOf": [
             {"type": "integer", "minimum": -(2**31), "maximum": 2**31 - 1},

@@ -123,7 +123,7 @@ def _details(error: ApiError, about: Address | None, kind: str) -> Json:
 
 
 def _is_of_object(error: ApiError) -> bool:
-    """Tell whether a refusal names the object that it is about: not where the request is at fault."""
+    """Tell whether a refusal names its object: not where the request itself is at fault."""
     if isinstance(error, InvalidOptions) or _is_dispute(error):
         return False
     named = (NotFound, Conflict, Invalid, Forbidden, TooManyRequests)

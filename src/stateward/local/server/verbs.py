@@ -9,7 +9,7 @@ from typing import Final
 from aiohttp import web
 
 from stateward.core.ports import Ports
-from stateward.kube.client import Propagation
+from stateward.kube.client import Apply, Propagation
 from stateward.kube.codec import Json
 from stateward.kube.errors import ApiError, BadRequest, MethodNotAllowed
 from stateward.kube.meta import ObjectKey
@@ -17,6 +17,7 @@ from stateward.kube.resources import JOBS, NAMESPACES
 from stateward.local.api import Api
 from stateward.local.kinds import Kind
 from stateward.local.rules.deletion import DeleteOptions
+from stateward.local.rules.metadata import check_type
 from stateward.local.rules.writes import Author
 from stateward.local.server import bodies, options, pages
 from stateward.local.server.addresses import Address
@@ -150,6 +151,8 @@ class Verbs:
             author,
             force=force,
         )
+        if isinstance(patch, Apply) and call.address.subresource != "scale":
+            check_type(patch.body, call.kind.resource)
         fresh = self._is_absent(call)
         made = self._api.patch(
             call.kind.resource, call.key, patch, author, subresource=call.address.subresource

@@ -294,7 +294,7 @@ def test_verification_is_off_only_when_asked(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("cluster", "user", "said"),
+    ("entry", "user", "said"),
     [
         ({"certificate-authority-data": "%%%"}, {}, "certificate-authority-data of 'c' in"),
         ({}, {"client-certificate-data": "a", "client-key": "k"}, "must be base64"),
@@ -303,8 +303,8 @@ def test_verification_is_off_only_when_asked(home: Path) -> None:
         ({}, {"client-key": "k"}, "users[u].user.client-certificate in"),
     ],
 )
-def test_tls_that_is_broken(home: Path, cluster: Any, user: Any, said: str) -> None:
-    assert said in complaint(home, config(cluster, user))
+def test_tls_that_is_broken(home: Path, entry: Any, user: Any, said: str) -> None:
+    assert said in complaint(home, config(entry, user))
 
 
 # ---------------------------------------------------------------------------- proxies

@@ -78,19 +78,25 @@ async def a_node(papers: Path) -> AsyncGenerator[str, None]:
 async def test_what_is_asked_is_shown(
     tmp_path: Path, path: str, code: int, text: str | None
 ) -> None:
-    async with a_node(tmp_path) as url, asking(tmp_path, shows=True) as session:
-        async with session.get(f"{url}/containerLogs/{path}") as answer:
-            told = await answer.text()
+    async with (
+        a_node(tmp_path) as url,
+        asking(tmp_path, shows=True) as session,
+        session.get(f"{url}/containerLogs/{path}") as answer,
+    ):
+        told = await answer.text()
 
     assert answer.status == code
     assert text in {None, told}
 
 
 async def test_nothing_else_is_offered(tmp_path: Path) -> None:
-    async with a_node(tmp_path) as url, asking(tmp_path, shows=True) as session:
-        async with session.post(f"{url}/exec/shop/web-0/main") as answer:
-            assert answer.status == 404
-            assert "only logs are" in await answer.text()
+    async with (
+        a_node(tmp_path) as url,
+        asking(tmp_path, shows=True) as session,
+        session.post(f"{url}/exec/shop/web-0/main") as answer,
+    ):
+        assert answer.status == 404
+        assert "only logs are" in await answer.text()
 
 
 async def test_who_shows_no_certificate_of_ours_is_not_answered(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import socket
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -100,7 +101,7 @@ async def test_parts_that_end_are_started_again_later_each_time_and_it_is_said()
 
     assert [name for name, _ in plane.started] == ["scheduler", *["etcd"] * 4]
     moments = [began + 1000, *(at for name, at in plane.started if name == "etcd")]
-    gaps = [later - earlier for earlier, later in zip(moments, moments[1:], strict=False)]
+    gaps = [later - earlier for earlier, later in pairwise(moments)]
     assert gaps[0] < gaps[1] < gaps[2]
     assert gaps[3] - 100 < 1, "it ran well in between"
     assert said[0].startswith("local: scheduler was killed by SIGKILL; started again in 0.")
@@ -113,8 +114,11 @@ async def test_parts_that_end_are_started_again_later_each_time_and_it_is_said()
     [
         (
             Plan(Path("x"), terms=Terms(lost_after=20, evict_after=30)),
-            "--default-not-ready-toleration-seconds=30 --default-unreachable-toleration-seconds=30"
-            " --node-monitor-grace-period=20s --unsafe-no-fsync",
+            (
+                "--default-not-ready-toleration-seconds=30"
+                " --default-unreachable-toleration-seconds=30"
+                " --node-monitor-grace-period=20s --unsafe-no-fsync"
+            ),
         ),
         (
             Plan(Path("x"), durable=True, terms=Terms(lost_after=7)),

@@ -41,7 +41,7 @@ class Shop(Cluster):
 
     async def fast(self, maker: str = OURS, mode: str = "Immediate") -> None:
         body = {"metadata": {"name": "fast"}, "provisioner": maker, "volumeBindingMode": mode}
-        await self.user.create(STORAGE_CLASSES, body)
+        await self.user.create(STORAGE_CLASSES, body | {"allowVolumeExpansion": True})
 
     async def bind(self) -> str:
         """Do what the volume controller does with a volume that was made for a claim."""
@@ -137,4 +137,4 @@ async def test_which_volumes_are_removed(maker: str, policy: str, phase: str, *,
         if is_removed:
             await until(lambda: not shop.volumes())
         else:
-            await stays(lambda: shop.volumes(), 3)
+            await stays(shop.volumes, 3)

@@ -18,7 +18,7 @@ from stateward.kube.selector import LabelSelector
 from stateward.local.frozen import BESIDE_SOURCE
 from stateward.local.schema import causes
 from stateward.local.schema.builtin.pod_checks import one_of, pod_problems
-from stateward.local.schema.builtin.schedules import schedule_problem
+from stateward.local.schema.builtin.schedules import schedule_problem, zone_problem
 from stateward.local.schema.builtin.service_checks import service_problems
 
 _KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
@@ -175,8 +175,10 @@ def _cron_job(document: Json) -> Iterator[Cause]:
     spec = document["spec"]
     if not (schedule := spec.get("schedule")):
         yield causes.required("spec.schedule")
-    elif problem := schedule_problem(schedule, spec.get("timeZone")):
+    elif problem := schedule_problem(schedule):
         yield causes.invalid("spec.schedule", schedule, problem)
+    if (zone := spec.get("timeZone")) is not None and (problem := zone_problem(zone)):
+        yield causes.invalid("spec.timeZone", zone, problem)
     yield from one_of(spec, "concurrencyPolicy", ("Allow", "Forbid", "Replace"), "spec")
     yield from _at_least_zero(spec, "spec", "startingDeadlineSeconds", "successfulJobsHistoryLimit")
     yield from _at_least_zero(spec, "spec", "failedJobsHistoryLimit")
@@ -350,6 +352,10 @@ def _event(document: Json) -> Iterator[Cause]:
     # What happened to an object without a namespace is told in one of these.
     if mine not in ((involved,) if involved else ("default", "kube-system")):
         yield causes.invalid("involvedObject.namespace", involved, "does not match event.namespace")
+    if document.get("eventTime"):
+        for name in ("reportingComponent", "reportingInstance", "action"):
+            if not document.get(name):
+                yield causes.required(name)
 
 
 def _at_least_zero(part: Json, path: str, *names: str) -> Iterator[Cause]:

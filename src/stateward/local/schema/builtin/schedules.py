@@ -11,12 +11,10 @@ _MACROS: Final = frozenset(
 )
 
 
-def schedule_problem(schedule: str, zone: str | None) -> str | None:
+def schedule_problem(schedule: str) -> str | None:
     """Say what is wrong with a schedule, or None."""
     from cronsim import CronSim, CronSimError  # noqa: PLC0415 - only those who serve need it
 
-    if zone and (problem := _zone_problem(zone)):
-        return problem
     if schedule in _MACROS:
         return None
     if schedule.startswith(("TZ", "CRON_TZ")):
@@ -28,7 +26,8 @@ def schedule_problem(schedule: str, zone: str | None) -> str | None:
     return None
 
 
-def _zone_problem(zone: str) -> str | None:
+def zone_problem(zone: str) -> str | None:
+    """Say what is wrong with a time zone, or None."""
     try:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError, OSError):

@@ -30,7 +30,7 @@ _SIMPLE: Final = "must be a simple json path starting with ."
 def definition_problems(new: Json, old: Json | None) -> Iterator[Cause]:
     """Yield what is wrong with a definition, new or changed."""
     spec = new.get("spec") or {}
-    yield from _name_problems(new, spec)
+    yield from _name_problems(spec)
     yield from _versions_problems(spec)
     if old is None:
         yield from _whole_name_problems(new, spec)
@@ -66,7 +66,7 @@ def _protected_problems(new: Json, spec: Json) -> Iterator[Cause]:
             yield causes.invalid(where, said, why)
 
 
-def _name_problems(new: Json, spec: Json) -> Iterator[Cause]:
+def _name_problems(spec: Json) -> Iterator[Cause]:
     group, names = spec.get("group", ""), spec.get("names") or {}
     yield from _group_problems(group)
     if not spec.get("scope"):
