@@ -67,6 +67,10 @@ class Running(NamedTuple):
                 return int(record.name)
         return 0
 
+    def programs(self, word: str) -> list[int]:
+        """Return the processes of pods that were started with a word."""
+        return [pid for pid in self.command.offspring() if word in _words(pid)]
+
 
 def _words(pid: int) -> list[str]:
     try:
@@ -76,7 +80,7 @@ def _words(pid: int) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+def live(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
     temporary = tmp_path_factory.mktemp("cluster")
     with up(temporary, *REAL, "--nodes", "2") as command:
         command.read_until(READY)
@@ -84,9 +88,9 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 
 @pytest.fixture
-def kubectl(cluster: Running) -> Iterator[Kubectl]:
-    yield cluster.kubectl
-    cluster.kubectl("delete", "pods,pvc", "--all", "--grace-period=1")
+def kubectl(live: Running) -> Iterator[Kubectl]:
+    yield live.kubectl
+    live.kubectl("delete", "pods,pvc", "--all", "--grace-period=1")
 
 
 def pod(kubectl: Kubectl, name: str) -> Any:
@@ -101,17 +105,15 @@ def wait_ready(kubectl: Kubectl, *names: str) -> None:
     kubectl("wait", *(f"pod/{it}" for it in names), "--for=condition=Ready", "--timeout=30s")
 
 
-def test_it_is_a_real_one_and_its_nodes_are_ready(cluster: Running) -> None:
-    until("nodes are ready", lambda: cluster.kubectl("get", "nodes").count(" Ready ") == 2)
-    version = cluster.kubectl.json("version")["serverVersion"]["gitVersion"]
-    node = cluster.kubectl.json("get", "node", "node-1")
+def test_it_is_a_real_one_and_its_nodes_are_ready(live: Running) -> None:
+    until("nodes are ready", lambda: live.kubectl("get", "nodes").count(" Ready ") == 2)
+    version = live.kubectl.json("version")["serverVersion"]["gitVersion"]
+    node = live.kubectl.json("get", "node", "node-1")
 
     assert "stateward" not in version
     assert not node["spec"].get("taints"), "the controllers have seen that it is ready"
     assert node["status"]["daemonEndpoints"]["kubeletEndpoint"]["Port"] > 0
-    assert cluster.kubectl.json("get", "lease", "node-1", "-n", "kube-node-lease")["spec"][
-        "renewTime"
-    ]
+    assert live.kubectl.json("get", "lease", "node-1", "-n", "kube-node-lease")["spec"]["renewTime"]
 
 
 def test_a_pod_talks_to_the_api_as_its_account(kubectl: Kubectl) -> None:
@@ -124,7 +126,7 @@ def test_a_pod_talks_to_the_api_as_its_account(kubectl: Kubectl) -> None:
     assert told.rstrip().endswith("default")
 
 
-def test_logs_by_way_of_the_api_server(cluster: Running, kubectl: Kubectl) -> None:
+def test_logs_by_way_of_the_api_server(live: Running, kubectl: Kubectl) -> None:
     run(kubectl, "talks", "for n in 1 2 3; do echo line $n; done; sleep 2; echo last; sleep 1000")
     run(kubectl, "fails", "echo about to fail; exit 3")
     kubectl("run", "odd", "--image=example.com/nobody/knows:1")
@@ -133,15 +135,12 @@ def test_logs_by_way_of_the_api_server(cluster: Running, kubectl: Kubectl) -> No
     assert kubectl("logs", "talks", "--tail=2").splitlines()[0] == "line 2"
     assert kubectl("logs", "talks", "--limit-bytes=6") == "line 1"
     assert kubectl("logs", "talks", "--timestamps").startswith("20")
-    followed = subprocess.Popen(
-        [kubectl.program, "--kubeconfig", str(kubectl.kubeconfig), "logs", "-f", "talks"],
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert followed.stdout is not None
-    assert [followed.stdout.readline() for _ in range(4)][-1] == "last\n"
-    kubectl("delete", "pod", "talks", "--grace-period=1")
-    assert followed.wait(timeout=30) == 0, "a log that is followed ends with its container"
+    words = [kubectl.program, "--kubeconfig", str(kubectl.kubeconfig), "logs", "-f", "talks"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as followed:
+        assert followed.stdout is not None
+        assert [followed.stdout.readline() for _ in range(4)][-1] == "last\n"
+        kubectl("delete", "pod", "talks", "--grace-period=1")
+        assert followed.wait(timeout=30) == 0, "a log that is followed ends with its container"
 
     until("it has failed twice", lambda: _restarts(kubectl, "fails") >= 1)
     assert "about to fail" in kubectl("logs", "fails", "--previous")
@@ -149,7 +148,7 @@ def test_logs_by_way_of_the_api_server(cluster: Running, kubectl: Kubectl) -> No
     refused = kubectl("logs", "odd", code=1)
     assert 'container "odd" in pod "odd" is waiting to start: ' in refused
     assert "container nope is not valid for pod odd" in kubectl("logs", "odd", "-c", "nope", code=1)
-    assert "about to fail" in stateward(cluster.command.temporary, "local", "logs", "fails").stdout
+    assert "about to fail" in stateward(live.command.temporary, "local", "logs", "fails").stdout
 
 
 def _restarts(kubectl: Kubectl, name: str) -> int:
@@ -157,11 +156,11 @@ def _restarts(kubectl: Kubectl, name: str) -> int:
     return int(statuses[0]["restartCount"])
 
 
-def test_a_killed_container_is_started_again(cluster: Running, kubectl: Kubectl) -> None:
+def test_a_killed_container_is_started_again(live: Running, kubectl: Kubectl) -> None:
     run(kubectl, "victim", "exec sleep 1234")
     wait_ready(kubectl, "victim")
     uid = pod(kubectl, "victim")["metadata"]["uid"]
-    os.kill(next(it for it in cluster.command.offspring() if "1234" in _words(it)), signal.SIGKILL)
+    os.kill(live.programs("1234")[0], signal.SIGKILL)
 
     until("it was started again", lambda: _restarts(kubectl, "victim") == 1)
     wait_ready(kubectl, "victim")
@@ -170,11 +169,11 @@ def test_a_killed_container_is_started_again(cluster: Running, kubectl: Kubectl)
     assert pod(kubectl, "victim")["metadata"]["uid"] == uid
 
 
-def test_a_volume_is_made_grows_and_goes_with_its_claim(cluster: Running, kubectl: Kubectl) -> None:
+def test_a_volume_is_made_grows_and_goes_with_its_claim(live: Running, kubectl: Kubectl) -> None:
     kubectl("apply", "-f", "-", stdin=CLAIM)
     wait_ready(kubectl, "writer")
     name = kubectl.json("get", "pvc", "disk")["spec"]["volumeName"]
-    folder = cluster.root / "nodes" / "volumes" / name
+    folder = live.root / "nodes" / "volumes" / name
     until("it was written", (folder / "file").exists)
     bigger = '{"spec": {"resources": {"requests": {"storage": "2Gi"}}}}'
     kubectl("patch", "pvc", "disk", "-p", bigger)
@@ -190,38 +189,38 @@ def test_a_volume_is_made_grows_and_goes_with_its_claim(cluster: Running, kubect
 
 @pytest.mark.parametrize("part", [API, ETCD, MANAGER, SCHEDULER])
 def test_a_killed_part_comes_back_and_pods_go_on(
-    cluster: Running, kubectl: Kubectl, part: str
+    live: Running, kubectl: Kubectl, part: str
 ) -> None:
     run(kubectl, "lasting", "exec sleep 4321")
     wait_ready(kubectl, "lasting")
-    before, was = pod(kubectl, "lasting"), cluster.part(part)
-    program = [it for it in cluster.command.offspring() if "4321" in _words(it)]
+    before, was = pod(kubectl, "lasting"), live.part(part)
+    program = live.programs("4321")
     os.kill(was, signal.SIGKILL)
 
-    cluster.command.read_until(f"local: {part} was killed by SIGKILL; started again in")
-    until("it runs again", lambda: cluster.part(part) not in {0, was})
+    live.command.read_until(f"local: {part} was killed by SIGKILL; started again in")
+    until("it runs again", lambda: live.part(part) not in {0, was})
     until("the server answers", lambda: kubectl("get", "--raw", "/readyz", code=None) == "ok")
     until("a new pod is run", lambda: "created" in _try_to_run(kubectl, "next"))
     wait_ready(kubectl, "next")
     after = pod(kubectl, "lasting")
     assert after["metadata"]["uid"] == before["metadata"]["uid"]
     assert _restarts(kubectl, "lasting") == 0
-    assert [it for it in cluster.command.offspring() if "4321" in _words(it)] == program
+    assert live.programs("4321") == program
 
 
 def _try_to_run(kubectl: Kubectl, name: str) -> str:
     return kubectl("run", name, "--image=busybox", "--", "sleep", "1000", code=None)
 
 
-def test_nodes_stay_ready_for_longer_than_they_may_be_silent(cluster: Running) -> None:
+def test_nodes_stay_ready_for_longer_than_they_may_be_silent(live: Running) -> None:
     """They are lost after 20 s; this one runs last, when they are old enough."""
-    ages = cluster.kubectl.json("get", "nodes")["items"]
+    ages = live.kubectl.json("get", "nodes")["items"]
     made = min(it["metadata"]["creationTimestamp"] for it in ages)
     until("a minute is over", lambda: made < _ago(60), within=70)
 
-    told = cluster.kubectl("get", "events", "-A")
+    told = live.kubectl("get", "events", "-A")
     assert "NodeNotReady" not in told
-    assert cluster.kubectl("get", "nodes").count(" Ready ") == 2
+    assert live.kubectl("get", "nodes").count(" Ready ") == 2
 
 
 def _ago(seconds: float) -> str:

@@ -142,6 +142,22 @@ def test_what_a_killed_temporary_cluster_left_is_cleared_away(
     assert not cluster.offspring()
 
 
+def test_a_reset_ends_what_a_killed_cluster_left(tmp_path: Path, control_plane: str) -> None:
+    data = tmp_path / "data"
+    words = ("--control-plane", control_plane, "--data", str(data), "--nodes", "1")
+    with up(tmp_path, *words) as cluster:
+        cluster.read_until(READY)
+        kubectl = kubectl_for(cluster.kubeconfig, tmp_path)
+        kubectl("run", "sleeper", "--image=busybox", "--", "sleep", "1000")
+        kubectl("wait", "pod/sleeper", "--for=condition=Ready", "--timeout=60s")
+        cluster.kill()
+    assert cluster.offspring()
+
+    assert stateward(tmp_path, "local", "reset", "--data", str(data), "--yes").returncode == 0
+    assert not cluster.offspring()
+    assert not list(data.iterdir())
+
+
 def test_ctrl_c_is_heard_while_it_starts(tmp_path: Path, control_plane: str) -> None:
     with up(tmp_path, "--control-plane", control_plane) as cluster:
         until("it has begun", lambda: list(tmp_path.glob("stateward-*/cluster-*/stateward.lock")))

@@ -15,7 +15,7 @@ WEB = str(EXAMPLES / "web.yaml")
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory, control_plane: str) -> Iterator[Kubectl]:
+def driver(tmp_path_factory: pytest.TempPathFactory, control_plane: str) -> Iterator[Kubectl]:
     temporary = tmp_path_factory.mktemp("cluster")
     with up(temporary, "--control-plane", control_plane) as command:
         command.read_until("Ctrl-C ends it")
@@ -23,14 +23,14 @@ def cluster(tmp_path_factory: pytest.TempPathFactory, control_plane: str) -> Ite
 
 
 @pytest.fixture
-def kubectl(cluster: Kubectl, request: pytest.FixtureRequest) -> Iterator[Kubectl]:
+def kubectl(driver: Kubectl, request: pytest.FixtureRequest) -> Iterator[Kubectl]:
     """kubectl with a namespace of the test's own."""
     name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower())[:60].strip("-")
-    cluster("create", "namespace", name)
-    until("pods are accepted", lambda: cluster.names("serviceaccounts", "-n", name))
-    cluster("config", "set-context", "--current", f"--namespace={name}")
-    yield cluster
-    cluster("delete", "namespace", name, "--wait=false")
+    driver("create", "namespace", name)
+    until("pods are accepted", lambda: driver.names("serviceaccounts", "-n", name))
+    driver("config", "set-context", "--current", f"--namespace={name}")
+    yield driver
+    driver("delete", "namespace", name, "--wait=false")
 
 
 def pods(kubectl: Kubectl, *words: str) -> dict[str, Any]:

@@ -123,9 +123,15 @@ async def clear_away(left: Path, ports: Ports) -> int:
 
     Return how many processes were ended.
     """
-    layout = Layout(left)
-    ended = [await orphans.end_all(it, ports.clock) for it in (layout.nodes, layout.plane)]
+    count = await end_what_is_left(left, ports)
     shutil.rmtree(left, ignore_errors=True)
+    return count
+
+
+async def end_what_is_left(root: Path, ports: Ports) -> int:
+    """End pods and control plane of a cluster that was killed; return how many processes."""
+    layout = Layout(root)
+    ended = [await orphans.end_all(it, ports.clock) for it in (layout.nodes, layout.plane)]
     return sum(map(len, ended))
 
 

@@ -101,7 +101,8 @@ def _secret(old: Json, new: Json) -> Iterator[Cause]:
 
 def _volume_claim(old: Json, new: Json) -> Iterator[Cause]:
     was, now = (_spec(it, {"volumeMode": "Filesystem"}) for it in (old, new))
-    free = {"volumeAttributesClassName"} | (set() if "volumeName" in was else {"volumeName"})
+    free = {"volumeAttributesClassName"}
+    free |= {name for name in ("volumeName", "storageClassName") if name not in was}
     if old.get("status", {}).get("phase") == "Bound":
         free.add("resources")
         if _storage(now) < _storage(was):

@@ -59,7 +59,11 @@ async def test_what_it_starts(stage: Stage) -> None:
     assert due % 60 == 0
     assert meta["name"] == f"often-{int(due // 60)}"
     owner = meta["ownerReferences"][0]
-    assert (owner["kind"], owner["controller"], owner["blockOwnerDeletion"]) == ("CronJob", True, True)
+    assert (owner["kind"], owner["controller"], owner["blockOwnerDeletion"]) == (
+        "CronJob",
+        True,
+        True,
+    )
     status = (await stage.says(OFTEN, status__active__0__name=meta["name"]))["status"]
     assert from_rfc3339(status["lastScheduleTime"]) == due
     active = status["active"][0]

@@ -91,7 +91,9 @@ async def test_a_pod_that_is_not_ready_is_given_up_first(stage: Stage) -> None:
     await goes_alone(stage, names[1])
 
 
-async def test_a_pod_that_does_not_run_is_given_up_before_one_that_is_not_ready(stage: Stage) -> None:
+async def test_a_pod_that_does_not_run_is_given_up_before_one_that_is_not_ready(
+    stage: Stage,
+) -> None:
     stage.puppets.hold(leave=True)
     await stage.make("replicasets", replica_set(3))
     await stage.counts(v1_pending=3)
@@ -142,7 +144,9 @@ async def test_a_pod_that_restarted_more_often_is_given_up_first(stage: Stage) -
 
 READY_LONG_AGO = {
     "phase": "Running",
-    "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z"}],
+    "conditions": [
+        {"type": "Ready", "status": "True", "lastTransitionTime": "2024-01-01T00:00:00Z"}
+    ],
 }
 
 

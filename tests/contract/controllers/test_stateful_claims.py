@@ -10,7 +10,9 @@ from contract.controllers.stage import Stage
 SET = "statefulsets/web"
 
 
-def with_claims(replicas: int = 2, when_scaled: str = "Retain", when_deleted: str = "Retain") -> Any:
+def with_claims(
+    replicas: int = 2, when_scaled: str = "Retain", when_deleted: str = "Retain"
+) -> Any:
     claim = {
         "metadata": {"name": "data", "labels": {"disk": "yes"}, "annotations": {"note": "mine"}},
         "spec": {
@@ -175,5 +177,7 @@ async def test_a_claim_takes_the_place_of_a_volume_of_its_name(stage: Stage) -> 
     await stage.shows("web-0:1 ready")
 
     volumes = (await stage.wire.get("pods/web-0"))["spec.volumes"]
-    kinds = {it["name"]: sorted(it.keys() - {"name"}) for it in volumes if "kube-api" not in it["name"]}
+    kinds = {
+        it["name"]: sorted(it.keys() - {"name"}) for it in volumes if "kube-api" not in it["name"]
+    }
     assert kinds == {"data": ["persistentVolumeClaim"], "other": ["emptyDir"]}

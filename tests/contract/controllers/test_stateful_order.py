@@ -180,7 +180,10 @@ async def test_a_pod_is_waited_for_until_it_has_been_ready_for_a_while(stage: St
 
 
 async def test_a_name_that_somebody_else_has_is_waited_for(stage: Stage) -> None:
-    stranger = {"metadata": {"name": "web-1", "labels": {"app": "other"}}, "spec": template(9)["spec"]}
+    stranger = {
+        "metadata": {"name": "web-1", "labels": {"app": "other"}},
+        "spec": template(9)["spec"],
+    }
     await stage.make("pods", stranger)
     await stage.make("statefulsets", stateful_set(replicas=2))
 

@@ -27,7 +27,9 @@ def thing(name: str = "a", **parts: Any) -> Any:
 _METADATA: Final = frozenset({"labels", "annotations", "finalizers", "ownerReferences"})
 
 
-def pod(name: str = "a", *, node: str = "", labels: Any = None, finalizers: Any = None, **spec: Any) -> Any:
+def pod(
+    name: str = "a", *, node: str = "", labels: Any = None, finalizers: Any = None, **spec: Any
+) -> Any:
     """Return a pod that nobody schedules; a cluster adds no volume to it."""
     quiet = {"schedulerName": "nobody", "automountServiceAccountToken": False}
     where = {"nodeName": node} if node else {}

@@ -76,7 +76,10 @@ async def test_a_gated_pod_gets_no_node(wire: Wire) -> None:
     ("meant", "says"),
     [
         ({"uid": "x"}, "UID in precondition: x, UID in object meta: "),
-        ({"resourceVersion": "1"}, "ResourceVersion in precondition: 1, ResourceVersion in object meta: "),
+        (
+            {"resourceVersion": "1"},
+            "ResourceVersion in precondition: 1, ResourceVersion in object meta: ",
+        ),
     ],
     ids=["another UID", "another version"],
 )
@@ -92,10 +95,18 @@ async def test_a_binding_may_insist_on_a_pod(wire: Wire, meant: Any, says: str) 
 @pytest.mark.parametrize(
     ("sent", "code", "says"),
     [
-        ({"metadata": {"name": "b"}, "target": {"name": "n1"}}, 400, "name in URL does not match name in Binding"),
+        (
+            {"metadata": {"name": "b"}, "target": {"name": "n1"}},
+            400,
+            "name in URL does not match name in Binding",
+        ),
         ({"target": {"name": "n1"}}, 400, "name in URL does not match name in Binding"),
         ({"metadata": {"name": "a"}, "target": {}}, 500, "target.name: Required value"),
-        ({"metadata": {"name": "a"}, "target": {"kind": "Pod", "name": "b"}}, 500, "target.kind: Unsupported value"),
+        (
+            {"metadata": {"name": "a"}, "target": {"kind": "Pod", "name": "b"}},
+            500,
+            "target.kind: Unsupported value",
+        ),
     ],
     ids=["another name", "no name", "no node", "to a pod"],
 )
@@ -126,5 +137,7 @@ async def test_the_node_of_a_pod_is_not_written(wire: Wire, before: str) -> None
 
     answer = await wire.patch("pods/a", {"spec": {"nodeName": "n1"}})
 
-    says = "spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`"
+    says = (
+        "spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`"
+    )
     answer.refused(422, "Invalid", "FieldValueForbidden spec", says=says)

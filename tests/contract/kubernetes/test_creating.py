@@ -75,8 +75,17 @@ async def test_nothing_is_made_in_a_namespace_that_is_not_there(wire: Wire) -> N
 
 @pytest.mark.parametrize(
     "body",
-    ["{not json", "", "[]", '"text"', "1", '{"metadata":{"name":"a"}} more', '{"metadata":{"name":"a"}}{}']
-    + ['{"data":{"a":"a\ttab"}}', b'\xef\xbb\xbf{"metadata":{"name":"a"}}'],
+    [
+        "{not json",
+        "",
+        "[]",
+        '"text"',
+        "1",
+        '{"metadata":{"name":"a"}} more',
+        '{"metadata":{"name":"a"}}{}',
+        '{"data":{"a":"a\ttab"}}',
+        b'\xef\xbb\xbf{"metadata":{"name":"a"}}',
+    ],
 )
 async def test_a_body_is_one_object_in_json(wire: Wire, body: str | bytes) -> None:
     answer = await wire.post("configmaps", body)
@@ -90,7 +99,9 @@ async def test_a_body_is_in_a_form_that_is_known(wire: Wire, media: str) -> None
     answer = await wire.ask("POST", "configmaps", "{}", headers={"Content-Type": media})
 
     answer.refused(
-        415, "UnsupportedMediaType", says="accepted media types include: application/json, application/yaml"
+        415,
+        "UnsupportedMediaType",
+        says="accepted media types include: application/json, application/yaml",
     )
     assert answer.about == {}
 
@@ -103,7 +114,9 @@ async def test_what_is_not_said_to_be_otherwise_is_json(wire: Wire, media: str) 
 
 
 async def test_a_body_can_be_yaml(wire: Wire) -> None:
-    text = "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: |\n    one\n    two\n"
+    text = (
+        "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  x: |\n    one\n    two\n"
+    )
 
     made = await wire.ask("POST", "configmaps", text, headers={"Content-Type": "application/yaml"})
 
@@ -111,7 +124,9 @@ async def test_a_body_can_be_yaml(wire: Wire) -> None:
 
 
 async def test_but_it_must_be_some(wire: Wire) -> None:
-    answer = await wire.ask("POST", "configmaps", "a: [1", headers={"Content-Type": "application/yaml"})
+    answer = await wire.ask(
+        "POST", "configmaps", "a: [1", headers={"Content-Type": "application/yaml"}
+    )
 
     answer.refused(400, "BadRequest")
 
@@ -190,9 +205,16 @@ async def test_what_is_the_servers_to_say(wire: Wire, field: str, sent: Any) -> 
         (
             "pods",
             pod("a", containers=[{"name": "C", "image": ""}]),
-            ["FieldValueInvalid spec.containers[0].name", "FieldValueRequired spec.containers[0].image"],
+            [
+                "FieldValueInvalid spec.containers[0].name",
+                "FieldValueRequired spec.containers[0].image",
+            ],
         ),
-        ("services", service("a", {"port": 0}), ["FieldValueInvalid spec.ports[0].port"]),
+        (
+            "services",
+            service("a", {"port": 0}),
+            ["FieldValueInvalid spec.ports[0].port", "FieldValueInvalid spec.ports[0].targetPort"],
+        ),
     ],
     ids=str,
 )
@@ -207,7 +229,9 @@ async def test_all_that_is_wrong_is_told_with_its_place(
 async def test_an_invalid_object_is_called_by_its_kind_and_group(wire: Wire) -> None:
     answer = await wire.post("deployments", deployment("a", replicas=-1))
 
-    answer.refused(422, "Invalid", says='Deployment.apps "a" is invalid: spec.replicas: Invalid value: -1')
+    answer.refused(
+        422, "Invalid", says='Deployment.apps "a" is invalid: spec.replicas: Invalid value: -1'
+    )
     assert answer.about == {"name": "a", "group": "apps", "kind": "Deployment"}
 
 

@@ -103,10 +103,7 @@ async def ask(wire: Wire, *versions: Json, **spec: Any) -> Answer:
         (
             [V1, version(whole(fields(v={"type": "array"})), "v2", storage=False)],
             {},
-            [
-                "FieldValueRequired spec.versions[1].schema.openAPIV3Schema"
-                ".properties[spec].properties[v].items"
-            ],
+            [f"FieldValueRequired {HERE.replace('validation', 'versions[1].schema')}.items"],
         ),
     ],
     ids=[

@@ -22,7 +22,9 @@ WEB = {"ports": [{"port": 80}]}
         ("poddisruptionbudgets", thing(spec={})),
     ],
 )
-async def test_of_most_things_it_is_said_that_they_are_gone(wire: Wire, kind: str, body: Any) -> None:
+async def test_of_most_things_it_is_said_that_they_are_gone(
+    wire: Wire, kind: str, body: Any
+) -> None:
     made = (await wire.post(kind, body)).made()
 
     gone = (await wire.delete(f"{kind}/a")).ok()
@@ -91,7 +93,10 @@ async def test_a_job_leaves_its_pods_unless_told_otherwise(wire: Wire) -> None:
     ("options", "cause"),
     [
         ({"propagationPolicy": "Sideways"}, "FieldValueNotSupported propagationPolicy"),
-        ({"propagationPolicy": "Orphan", "orphanDependents": True}, "FieldValueInvalid propagationPolicy"),
+        (
+            {"propagationPolicy": "Orphan", "orphanDependents": True},
+            "FieldValueInvalid propagationPolicy",
+        ),
         ({"dryRun": ["Some"]}, "FieldValueNotSupported dryRun"),
     ],
     ids=["policy", "two policies", "dry-run"],
@@ -136,7 +141,9 @@ async def test_grace_is_shortened_and_never_lengthened(wire: Wire) -> None:
     (await wire.post("pods", pod(node=NODE))).made()
 
     seen = [
-        (await wire.delete("pods/a", gracePeriodSeconds=it)).ok()["metadata.deletionGracePeriodSeconds"]
+        (await wire.delete("pods/a", gracePeriodSeconds=it)).ok()[
+            "metadata.deletionGracePeriodSeconds"
+        ]
         for it in (20, 60, 5, 0)
     ]
 

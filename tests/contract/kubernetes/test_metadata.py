@@ -16,9 +16,14 @@ async def written(wire: Wire, **metadata: object) -> Answer:
     return await wire.post("configmaps", {"metadata": {"name": "a", **metadata}}, dryRun="All")
 
 
-@pytest.mark.parametrize("key", ["a b", "a" * 64, f"x/{'a' * 64}", "/a", "a/b/c", "ü", f"{'x' * 254}/a", "-a"])
+@pytest.mark.parametrize(
+    "key", ["a b", "a" * 64, f"x/{'a' * 64}", "/a", "a/b/c", "ü", f"{'x' * 254}/a", "-a"]
+)
 async def test_an_odd_key_of_a_label_or_note(wire: Wire, key: str) -> None:
-    labelled, noted = await written(wire, labels={key: "x"}), await written(wire, annotations={key: "x"})
+    labelled, noted = (
+        await written(wire, labels={key: "x"}),
+        await written(wire, annotations={key: "x"}),
+    )
 
     labelled.refused(422, "Invalid", "FieldValueInvalid metadata.labels")
     noted.refused(422, "Invalid", "FieldValueInvalid metadata.annotations")
@@ -26,16 +31,22 @@ async def test_an_odd_key_of_a_label_or_note(wire: Wire, key: str) -> None:
 
 async def test_the_domain_of_a_note_may_be_in_capitals(wire: Wire) -> None:
     (await written(wire, annotations={"X.y/a": "x"})).made()
-    (await written(wire, labels={"X.y/a": "x"})).refused(422, "Invalid", "FieldValueInvalid metadata.labels")
+    (await written(wire, labels={"X.y/a": "x"})).refused(
+        422, "Invalid", "FieldValueInvalid metadata.labels"
+    )
 
 
 @pytest.mark.parametrize("value", ["c d", "c" * 64, "-c", "c-", "ü", "a/b"])
 async def test_a_label_is_a_word_and_a_note_anything(wire: Wire, value: str) -> None:
-    (await written(wire, labels={"a": value})).refused(422, "Invalid", "FieldValueInvalid metadata.labels")
+    (await written(wire, labels={"a": value})).refused(
+        422, "Invalid", "FieldValueInvalid metadata.labels"
+    )
     (await written(wire, annotations={"a": value})).made()
 
 
-@pytest.mark.parametrize("labels", [{"a": ""}, {"a_b.C-d": "E_f.9"}, {"x.y/" + "a" * 63: "c" * 63}], ids=str)
+@pytest.mark.parametrize(
+    "labels", [{"a": ""}, {"a_b.C-d": "E_f.9"}, {"x.y/" + "a" * 63: "c" * 63}], ids=str
+)
 async def test_plain_labels(wire: Wire, labels: Json) -> None:
     assert (await written(wire, labels=labels)).made()["metadata.labels"] == labels
 
@@ -102,7 +113,9 @@ async def test_an_owner_told_twice_is_one(wire: Wire) -> None:
 
 @pytest.mark.parametrize("finalizer", ["a.b/c", "orphan", "foregroundDeletion", "kubernetes"])
 async def test_a_finalizer_is_a_known_one_or_has_a_domain(wire: Wire, finalizer: str) -> None:
-    assert (await written(wire, finalizers=[finalizer])).made()["metadata.finalizers"] == [finalizer]
+    assert (await written(wire, finalizers=[finalizer])).made()["metadata.finalizers"] == [
+        finalizer
+    ]
 
 
 @pytest.mark.parametrize(
@@ -116,7 +129,9 @@ async def test_a_finalizer_is_a_known_one_or_has_a_domain(wire: Wire, finalizer:
     ],
     ids=str,
 )
-async def test_other_finalizers_are_none(wire: Wire, finalizers: list[str], fields: list[str]) -> None:
+async def test_other_finalizers_are_none(
+    wire: Wire, finalizers: list[str], fields: list[str]
+) -> None:
     answer = await written(wire, finalizers=finalizers)
 
     answer.refused(422, "Invalid", *(f"FieldValueInvalid metadata.{it}" for it in fields))

@@ -76,7 +76,6 @@ async def test_a_plain_name_is_taken(wire: Wire, name: str) -> None:
         ("services", service, "1a"),
         ("services", service, LONG),
         ("namespaces", named, "a.b"),
-        ("namespaces", named, LONG),
         ("statefulsets", stateful_set, "a.b"),
         ("statefulsets", stateful_set, LONG),
         ("cronjobs", cron_job, "a" * 53),

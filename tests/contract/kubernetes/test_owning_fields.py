@@ -88,9 +88,7 @@ async def test_an_update_takes_only_what_it_changes(wire: Wire) -> None:
 
 
 async def test_the_status_has_records_of_its_own(wire: Wire) -> None:
-    spec, status = fields(size=NUMBER), fields(phase=TEXT)
-    async with things(wire, spec, subresources={"status": {}}) as kind:
-        del status
+    async with things(wire, fields(size=NUMBER), subresources={"status": {}}) as kind:
         await wire.apply(kind.at("a"), kind.body(spec={"size": 1}))
 
         told = await wire.apply(

@@ -68,7 +68,9 @@ async def test_an_update_may_name_the_object(wire: Wire) -> None:
     body = {"metadata": {"name": "a", "uid": "x"}}
     answer = await wire.put("configmaps/a", body)
 
-    answer.refused(409, "Conflict", says="Precondition failed: UID in precondition: x, UID in object meta: ")
+    answer.refused(
+        409, "Conflict", says="Precondition failed: UID in precondition: x, UID in object meta: "
+    )
 
 
 async def test_a_patch_may_name_the_version(wire: Wire) -> None:
@@ -78,4 +80,8 @@ async def test_a_patch_may_name_the_version(wire: Wire) -> None:
 
     again = await wire.patch("configmaps/a", first | {"data": {"x": "2"}})
 
-    again.refused(409, "Conflict", says="the object has been modified; please apply your changes to the latest version")
+    again.refused(
+        409,
+        "Conflict",
+        says="the object has been modified; please apply your changes to the latest version",
+    )

@@ -163,7 +163,9 @@ async def test_a_field_that_is_taken_away_gets_its_default_again(wire: Wire) -> 
         assert (await kind.change({"a": None}))["spec"] == {"a": "x"}
 
 
-@pytest.mark.differs("Custom objects get their defaults when written, not when read.")
+@pytest.mark.differs(
+    "Custom objects are pruned and get their defaults when written, not when read."
+)
 async def test_a_new_default_shows_in_older_objects(wire: Wire) -> None:
     async with things(wire, fields(a=TEXT)) as kind:
         made = await kind.made({})

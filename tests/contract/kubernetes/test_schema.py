@@ -88,9 +88,9 @@ REFUSED: list[tuple[str, Json, Any, list[str]]] = [
     ("few", listed(TEXT, minItems=1), [], [invalid("0", "should have at least 1 items")]),
     (
         "many",
-        listed(TEXT, maxItems=1),
-        ["a", "b"],
-        ["spec.v: Too many: 2: must have at most 1 items"],
+        listed(TEXT, maxItems=2),
+        ["a", "b", "c"],
+        ["spec.v: Too many: 3: must have at most 2 items"],
     ),
     (
         "bare",
@@ -100,9 +100,9 @@ REFUSED: list[tuple[str, Json, Any, list[str]]] = [
     ),
     (
         "full",
-        mapped(TEXT, maxProperties=1),
-        {"a": "", "b": ""},
-        ["spec.v: Too many: 2: must have at most 1 items"],
+        mapped(TEXT, maxProperties=2),
+        {"a": "", "b": "", "c": ""},
+        ["spec.v: Too many: 3: must have at most 2 items"],
     ),
     (
         "any of",

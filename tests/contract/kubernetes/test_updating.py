@@ -11,7 +11,9 @@ from contract.kubernetes.bodies import Json, budget, claim, deployment, named, s
 from contract.kubernetes.custom import NUMBER, fields, things
 from contract.kubernetes.wire import Wire
 
-MODIFIED = "the object has been modified; please apply your changes to the latest version and try again"
+MODIFIED = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
 
 
 @pytest.mark.parametrize("revision", ["1", "999999999"])
@@ -68,7 +70,12 @@ async def test_but_not_all(wire: Wire, path: str, body: Callable[[str], Json], g
 
     answer = await wire.put(f"{path}/a", body("a"))
 
-    answer.refused(422, "Invalid", "FieldValueInvalid metadata.resourceVersion", says="must be specified for an update")
+    answer.refused(
+        422,
+        "Invalid",
+        "FieldValueInvalid metadata.resourceVersion",
+        says="must be specified for an update",
+    )
     assert answer.about == {"name": "a", "group": group, "kind": path}
 
 
@@ -91,7 +98,8 @@ async def test_another_uid_is_another_object(wire: Wire) -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "body"), [("configmaps", named), ("deployments", deployment), ("persistentvolumeclaims", claim)]
+    ("path", "body"),
+    [("configmaps", named), ("deployments", deployment), ("persistentvolumeclaims", claim)],
 )
 async def test_what_is_not_there_cannot_be_replaced(
     wire: Wire, path: str, body: Callable[[str], Json]
@@ -102,7 +110,9 @@ async def test_what_is_not_there_cannot_be_replaced(
     (await wire.get(f"{path}/a")).refused(404, "NotFound")
 
 
-@pytest.mark.parametrize(("path", "body"), [("services", service), ("leases", named), ("roles", named)])
+@pytest.mark.parametrize(
+    ("path", "body"), [("services", service), ("leases", named), ("roles", named)]
+)
 async def test_unless_its_kind_is_made_that_way(
     wire: Wire, path: str, body: Callable[[str], Json]
 ) -> None:
@@ -128,8 +138,14 @@ async def test_nor_where_there_is_no_namespace(wire: Wire) -> None:
     ("body", "says"),
     [
         ({"data": {}}, ""),
-        ({"metadata": {"name": "b"}}, "the name of the object (b) does not match the name on the URL (a)"),
-        ({"metadata": {"name": "a", "namespace": "default"}}, "does not match the namespace sent on the request"),
+        (
+            {"metadata": {"name": "b"}},
+            "the name of the object (b) does not match the name on the URL (a)",
+        ),
+        (
+            {"metadata": {"name": "a", "namespace": "default"}},
+            "does not match the namespace sent on the request",
+        ),
         ({"kind": "Secret", "apiVersion": "v1", "metadata": {"name": "a"}}, ""),
         ("", ""),
         ("[]", ""),
@@ -160,13 +176,16 @@ async def test_what_is_the_servers_to_say_stays(wire: Wire, field: str, sent: An
     now = await wire.put("configmaps/a", {"metadata": {"name": "a", field: sent}})
 
     if field == "managedFields":
-        assert now.ok()["metadata.managedFields"] is None  # emptied on purpose: nobody owns anything
+        assert (
+            now.ok()["metadata.managedFields"] is None
+        )  # emptied on purpose: nobody owns anything
     else:
         assert now.ok()[f"metadata.{field}"] == was[f"metadata.{field}"]
 
 
 @pytest.mark.parametrize(
-    ("field", "sent"), [("deletionTimestamp", "2001-01-01T00:00:00Z"), ("deletionGracePeriodSeconds", 4)]
+    ("field", "sent"),
+    [("deletionTimestamp", "2001-01-01T00:00:00Z"), ("deletionGracePeriodSeconds", 4)],
 )
 async def test_nobody_writes_the_end_of_an_object(wire: Wire, field: str, sent: Any) -> None:
     (await wire.post("configmaps", named("a"))).made()

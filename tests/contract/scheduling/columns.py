@@ -39,13 +39,8 @@ REAL: Final = KUBERNETES.release
 Story: TypeAlias = Callable[[Stage], Awaitable[None]]
 Column: TypeAlias = Callable[[Story], None]
 
-_CONTROLLERS: Final = ",".join(
-    [
-        "*",
-        "-endpoints-controller",
-        "-endpointslice-controller",
-        "-endpointslice-mirroring-controller",
-    ]
+_CONTROLLERS: Final = (
+    "*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller"
 )
 
 

@@ -48,6 +48,11 @@ def nobody(nodes: int, why: str, *, hopeless: int = 0, full: int = 0) -> str:
     )
 
 
+def never(nodes: int, why: str) -> str:
+    """Return the sentence of a pod that no node at all could take."""
+    return f"0/{nodes} nodes are available: {why}. not found"
+
+
 def taint(words: str) -> dict[str, str]:
     """Read ``key=value:Effect``."""
     said, _, effect = words.rpartition(":")
@@ -146,26 +151,26 @@ class Stage:
     async def events(self, name: str, reason: str) -> list[str]:
         """Return what was told about an object for a reason, once something was."""
 
-        async def told() -> list[str]:
-            found = (await self.wire.get("events")).body["items"]
-            return [
-                it["message"]
-                for it in found
-                if it["involvedObject"]["name"] == name and it["reason"] == reason
-            ]
+        seen: list[tuple[str, str]] = []
 
-        found: list[str] = await self.wire.until(told)
+        async def told() -> list[str]:
+            items = (await self.wire.get("events")).body["items"]
+            about = [it for it in items if it["involvedObject"]["name"] == name]
+            seen[:] = [(it["reason"], it["message"]) for it in about]
+            return [message for why, message in seen if why == reason]
+
+        try:
+            found: list[str] = await self.wire.until(told)
+        except TimeoutError:
+            raise AssertionError(f"{name} must tell {reason}, and told {seen}") from None
         return found
 
     async def clear(self) -> None:
         """Leave a cluster without nodes, pods and volumes."""
         wire = self.wire
         await wire.delete("replicasets")
-        for kind in (
-            *_CLUSTER_WIDE,
-            *_IN_NAMESPACES,
-            *(f"elsewhere:{it}" for it in _IN_NAMESPACES),
-        ):
+        elsewhere = (f"elsewhere:{it}" for it in _IN_NAMESPACES)
+        for kind in (*_IN_NAMESPACES, *elsewhere, *_CLUSTER_WIDE):
             await wire.until(lambda kind=kind: self._none_left(kind))
 
     async def _none_left(self, kind: str) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contract.scheduling.stage import HOST, ZONE, Stage, node, nobody
+from contract.scheduling.stage import HOST, ZONE, Stage, nobody, node
 
 pytestmark = pytest.mark.xdist_group("scheduling")
 

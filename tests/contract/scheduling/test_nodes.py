@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contract.scheduling.stage import ZONE, Stage, node, nobody, nodes_where, on_node
+from contract.scheduling.stage import ZONE, Stage, nobody, node, nodes_where, on_node
 
 pytestmark = pytest.mark.xdist_group("scheduling")
 

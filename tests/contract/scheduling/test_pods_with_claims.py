@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from contract.scheduling.stage import Stage, node, nobody
+from contract.scheduling.stage import Stage, never, nobody, node
 from contract.scheduling.volumes import (
     bound,
     claim,
     claims,
     classes,
+    lose,
     only_on,
     phase,
     storage_class,
@@ -30,7 +31,7 @@ async def test_a_claim_that_is_not_there(stage: Stage) -> None:
     await stage.pod(**uses("data"))
 
     why = 'persistentvolumeclaim "data" not found'
-    await stage.says("it", nobody(2, why, hopeless=2))
+    await stage.says("it", never(2, why))
 
 
 async def test_a_claim_that_comes_later(stage: Stage) -> None:
@@ -51,7 +52,7 @@ async def test_a_claim_without_a_volume(stage: Stage) -> None:
     await stage.pod(**uses("data"))
 
     why = "pod has unbound immediate PersistentVolumeClaims"
-    await stage.says("it", nobody(2, why, hopeless=2))
+    await stage.says("it", never(2, why))
 
 
 async def test_a_claim_that_is_going(stage: Stage) -> None:
@@ -65,7 +66,7 @@ async def test_a_claim_that_is_going(stage: Stage) -> None:
     await stage.pod(**uses("data"))
 
     why = 'persistentvolumeclaim "data" is being deleted'
-    await stage.says("it", nobody(1, why, hopeless=1))
+    await stage.says("it", never(1, why))
 
 
 async def test_a_claim_whose_volume_is_lost(stage: Stage) -> None:
@@ -73,14 +74,13 @@ async def test_a_claim_whose_volume_is_lost(stage: Stage) -> None:
     await volumes(stage, volume("one"))
     await claims(stage, claim())
     await bound(stage)
-    (await stage.wire.patch("persistentvolumes/one", {"metadata": {"finalizers": None}})).ok()
-    await stage.wire.delete("persistentvolumes/one")
+    await lose(stage, "one")
     await phase(stage, "persistentvolumeclaims/data", "Lost")
 
     await stage.pod(**uses("data"))
 
     why = 'persistentvolumeclaim "data" bound to non-existent persistentvolume "one"'
-    await stage.says("it", nobody(1, why, hopeless=1))
+    await stage.says("it", never(1, why))
 
 
 async def test_a_pod_goes_where_its_volume_is(stage: Stage) -> None:
@@ -201,4 +201,4 @@ async def test_an_early_claim_and_a_late_one(stage: Stage) -> None:
     await stage.pod(**uses("early", "late"))
 
     why = "pod has unbound immediate PersistentVolumeClaims"
-    await stage.says("it", nobody(2, why, hopeless=2))
+    await stage.says("it", never(2, why))

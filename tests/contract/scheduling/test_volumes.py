@@ -12,6 +12,7 @@ from contract.scheduling.volumes import (
     claim,
     claims,
     classes,
+    lose,
     phase,
     storage_class,
     uses,
@@ -233,8 +234,8 @@ async def test_a_class_that_makes_no_volumes(stage: Stage) -> None:
 
     await claims(stage, claim(storageClassName="gold"))
 
-    told = await stage.events("data", "FailedBinding")
-    assert told == ["no persistent volumes available for this claim and no storage class is set"]
+    told = await stage.events("data", "ProvisioningFailed")
+    assert told == ["no volume plugin matched name: kubernetes.io/no-provisioner"]
 
 
 async def test_a_class_whose_volumes_wait_for_a_pod(stage: Stage) -> None:
@@ -282,9 +283,8 @@ async def test_a_claim_whose_volume_is_gone_is_lost(stage: Stage) -> None:
     await volumes(stage, volume("one"))
     await claims(stage, claim())
     await bound(stage)
-    (await stage.wire.patch("persistentvolumes/one", {"metadata": {"finalizers": None}})).ok()
 
-    await stage.wire.delete("persistentvolumes/one")
+    await lose(stage, "one")
 
     await phase(stage, "persistentvolumeclaims/data", "Lost")
     told = await stage.events("data", "ClaimLost")
@@ -321,10 +321,10 @@ async def test_a_claim_in_use_stays_until_its_pod_goes(stage: Stage) -> None:
     await stage.wire.gone("persistentvolumeclaims/data")
 
 
-async def test_a_claim_is_not_in_use_by_a_finished_pod(stage: Stage) -> None:
+async def test_a_finished_pod_still_uses_its_claim(stage: Stage) -> None:
     await stage.nodes(node("a"))
     await volumes(stage, volume("one"))
-    await claims(stage, claim())
+    await claims(stage, claim(), claim("free"))
     await bound(stage)
     await stage.pod(**uses("data"))
     await stage.placed()
@@ -332,6 +332,10 @@ async def test_a_claim_is_not_in_use_by_a_finished_pod(stage: Stage) -> None:
 
     (await stage.wire.delete("persistentvolumeclaims/data")).ok()
 
+    await stage.wire.delete("persistentvolumeclaims/free")
+    await stage.wire.gone("persistentvolumeclaims/free")
+    (await stage.wire.get("persistentvolumeclaims/data")).ok()
+    await stage.wire.delete("pods/it", gracePeriodSeconds=0)
     await stage.wire.gone("persistentvolumeclaims/data")
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contract.scheduling.stage import Stage, node, nobody
+from contract.scheduling.stage import Stage, nobody, node
 
 pytestmark = pytest.mark.xdist_group("scheduling")
 
@@ -25,7 +25,8 @@ async def test_a_place_is_told(stage: Stage) -> None:
     assert await stage.placed() == "a"
     said = await stage.condition()
     assert said["status"] == "True"
-    assert "reason" not in said and "message" not in said
+    assert "reason" not in said
+    assert "message" not in said
     told = await stage.events("it", "Scheduled")
     assert told == [f"Successfully assigned {stage.wire.namespace}/it to a"]
 

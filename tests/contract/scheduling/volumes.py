@@ -99,3 +99,11 @@ async def bound(stage: Stage, name: str = "data") -> str:
     path = f"persistentvolumeclaims/{name}"
     await phase(stage, path, "Bound")
     return str((await stage.wire.get(path))["spec.volumeName"])
+
+
+async def lose(stage: Stage, name: str) -> None:
+    """Take a volume away by force, whoever uses it."""
+    path = f"persistentvolumes/{name}"
+    (await stage.wire.delete(path)).ok()
+    await stage.wire.patch(path, {"metadata": {"finalizers": None}})
+    await stage.wire.gone(path)

@@ -61,7 +61,8 @@ def test_a_reset_removes_what_a_cluster_made_and_nothing_else(tmp_path: Path) ->
     with Folder(data):
         for name in ("journal", "kubeconfig", "journal.damaged.1", "thesis.txt"):
             (data / name).write_text("")
-        (data / "nodes").mkdir()
+        for name in ("nodes", "plane"):
+            (data / name).mkdir()
         with pytest.raises(FolderBusy):
             homes.reset(data)
 

@@ -83,7 +83,6 @@ def test_a_custom_kind_is_strict_and_simple() -> None:
     assert simple == {
         "built_in": False,
         "counts_generation": True,
-        "counted_metadata": "",
         "unconditional_update": False,
         "created_by_update": False,
         "graceful": False,

@@ -121,6 +121,7 @@ def reset(data: Path, *, yes: bool) -> int:
     if not yes and not _agrees(question):
         click.echo("local: nothing was removed")
         return 1
+    asyncio.run(app.end_what_is_left(data, Ports.of_this_machine()))
     removed = homes.reset(data)
     click.echo(f"local: removed {', '.join(removed)} from {data}")
     return 0

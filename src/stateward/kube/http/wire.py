@@ -149,7 +149,7 @@ class Wire:
             yield response
         finally:
             self._open.pop(response, None)
-            response.close()
+            _hang_up(response)
 
     async def _sent(
         self, request: Request, login: Login, patience: Patience, progress: _Progress
@@ -230,6 +230,17 @@ class Wire:
 @dataclass(slots=True)
 class _Seen:
     code: str = "Cancelled"
+
+
+def _hang_up(response: aiohttp.ClientResponse) -> None:
+    """Give back the connection of an answer; one that was not read to its end is cut at once.
+
+    The farewell of TLS waits for the peer, and could outlive the event loop.
+    """
+    transport = response.connection.transport if response.connection else None
+    response.close()
+    if transport is not None:
+        transport.abort()
 
 
 def _headers(request: Request, login: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from stateward.core.ports import Ports
+from stateward.local.agent.processes import StartFailed
 from stateward.local.real.plane import Plane
 from stateward.runtime.backoff import Backoff
 
@@ -35,7 +36,10 @@ async def _keep(plane: Plane, name: str, ports: Ports, say: Callable[[str], None
         delay = _BACKOFF.delay(failures, ports.chance)
         say(f"local: {name} {_how(code)}; started again in {delay:.1f} s, see {plane.log(name)}")
         await ports.clock.sleep(delay)
-        plane.start(name)
+        try:
+            plane.start(name)
+        except (StartFailed, OSError) as error:
+            say(f"local: {name} cannot be started, and must be: {error}")
 
 
 def _how(code: int) -> str:

@@ -12,7 +12,6 @@ from contextlib import aclosing, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-import structlog
 from aiohttp import web
 
 from stateward.core.clock import Clock
@@ -26,8 +25,6 @@ from stateward.local.server import options, podlogs
 
 #: Seconds that answers under way get to end when the node does.
 _GRACE: Final = 1.0
-
-_log = structlog.get_logger(__name__)
 
 
 class Kubelet:
@@ -54,8 +51,6 @@ class Kubelet:
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         match request.method, request.path.split("/")[1:]:
-            case "GET", ["healthz"]:
-                return web.Response(text="ok")
             case "GET", ["containerLogs", namespace, pod, container]:
                 return await self._log_of(request, ObjectKey(namespace, pod), container)
             case _:

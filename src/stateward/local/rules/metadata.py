@@ -117,8 +117,10 @@ def _tidy(metadata: Json) -> None:
             del metadata[name]
     owners = metadata.get("ownerReferences")
     if isinstance(owners, list) and all(_has_uid(owner) for owner in owners):
-        first = {owner.get("uid"): owner for owner in reversed(owners)}
-        metadata["ownerReferences"] = list(reversed(first.values()))
+        first: dict[str, Json] = {}
+        for owner in owners:
+            first.setdefault(owner["uid"], owner)
+        metadata["ownerReferences"] = list(first.values())
 
 
 def _has_uid(owner: Any) -> bool:

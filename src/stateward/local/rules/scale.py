@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from stateward.kube.client import Apply, JsonPatch
 from stateward.kube.codec import Json
-from stateward.kube.errors import BadRequest, Cause, Invalid, NotFound
+from stateward.kube.errors import BadRequest, Cause, Invalid, NotFound, ServerFailed
 from stateward.kube.meta import ObjectKey
 from stateward.kube.patch import PatchError, json_patch, merge_patch
 from stateward.kube.resources import Resource
@@ -30,21 +30,26 @@ class Scaling:
 
     def get(self, resource: Resource[Any], key: ObjectKey) -> Stored:
         """Return the scale of an object."""
-        return _shown(self._paths(resource), self._writes.existing(resource, key))
+        paths, stored = self._kind(resource)[1], self._writes.existing(resource, key)
+        if _get(stored.document(), paths.spec) is None:
+            why = f'the spec replicas field "{paths.spec}" does not exist'
+            raise ServerFailed(f"Internal error occurred: {why}")
+        return _shown(paths, stored)
 
     def update(
         self, resource: Resource[Any], key: ObjectKey, scale: Json, author: Author
     ) -> Stored:
         """Set how many replicas an object should have."""
-        paths, meta = self._paths(resource), scale.get("metadata") or {}
-        if not isinstance(meta, dict):
-            raise BadRequest(f"metadata of a scale must be an object, got {meta!r}")
-        if meta.get("name", key.name) != key.name:
-            raise BadRequest(f"the scale must be that of {key.name!r}, got {meta['name']!r}")
+        (kind, paths), meta = self._kind(resource), scale.get("metadata") or {}
+        _check_meant(meta, key)
         stored = self._writes.existing(resource, key)
         new = stored.document()
         new["apiVersion"] = resource.api_version
-        _put(new, paths.spec, _replicas(scale, key))
+        replicas = _replicas(scale)
+        if replicas < 0 and kind.schema is None:  # else its schema says so
+            message = f"Invalid value: {replicas}: must be greater than or equal to 0"
+            raise _invalid(key, wrong("spec.replicas", message))
+        _put(new, paths.spec, replicas)
         new["metadata"]["resourceVersion"] = meta.get("resourceVersion") or str(stored.revision)
         made = self._writes.update(resource, key, new, author, subresource="scale")
         return _shown(paths, made)
@@ -53,7 +58,7 @@ class Scaling:
         self, resource: Resource[Any], key: ObjectKey, patch: AnyPatch, author: Author
     ) -> Stored:
         """Change how many replicas an object should have."""
-        old = self.get(resource, key).document()
+        old = _shown(self._kind(resource)[1], self._writes.existing(resource, key)).document()
         try:
             if isinstance(patch, JsonPatch):
                 new = json_patch(old, patch.operations)
@@ -63,26 +68,38 @@ class Scaling:
             raise _unpatchable(key, str(error)) from error
         if not isinstance(new, dict):
             raise _unpatchable(key, "a patched scale must still be an object")
-        _replicas(new, key, partial(_unpatchable, key))
+        _replicas(new, partial(_unpatchable, key))
         if isinstance(patch, Apply):
             author = Author(patch.manager, author.dry_run)
         return self.update(resource, key, new, author)
 
-    def _paths(self, resource: Resource[Any]) -> ScalePaths:
+    def _kind(self, resource: Resource[Any]) -> tuple[Kind, ScalePaths]:
         kind: Kind = self._kinds.of(resource)
         if kind.scale is None:
             raise NotFound(f"the server could not find the requested resource: {resource}/scale")
-        return kind.scale
+        return kind, kind.scale
 
 
-def _replicas(scale: Json, key: ObjectKey, refusal: Refusal = BadRequest) -> int:
+def _check_meant(meta: Any, key: ObjectKey) -> None:
+    """Raise BadRequest when a scale is not that of the object at its address."""
+    if not isinstance(meta, dict):
+        raise BadRequest(f"metadata of a scale must be an object, got {meta!r}")
+    if not meta.get("name"):
+        what = f"the name of the object ({key.name} based on URL) was undeterminable"
+        raise BadRequest(f"{what}: name must be provided")
+    if meta["name"] != key.name:
+        what = f"the name of the object ({meta['name']})"
+        raise BadRequest(f"{what} does not match the name on the URL ({key.name})")
+    if meta.get("namespace", key.namespace) != key.namespace:
+        what = "the namespace of the provided object"
+        raise BadRequest(f"{what} does not match the namespace sent on the request")
+
+
+def _replicas(scale: Json, refusal: Refusal = BadRequest) -> int:
     spec = scale.get("spec") or {}
     replicas = spec.get("replicas", 0) if isinstance(spec, dict) else None
     if not isinstance(replicas, int) or isinstance(replicas, bool):
         raise refusal(f"spec.replicas of a scale must be a whole number, got {replicas!r}")
-    if replicas < 0:
-        message = f"Invalid value: {replicas}: must be greater than or equal to 0"
-        raise _invalid(key, wrong("spec.replicas", message))
     return replicas
 
 

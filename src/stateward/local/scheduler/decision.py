@@ -43,7 +43,7 @@ def decide(pod: PodView, picture: Picture, prepared: str = "") -> Decision:
         return Refuse(why)
     good, refused = filters.refusals(pod, picture)
     if not good:
-        return Refuse(filters.message(refused, len(picture.stations)))
+        return Refuse(filters.message(refused))
     late = [wish for wish in picture.wishes if isinstance(wish, Late)]
     # A node that was chosen before stays chosen, or each volume would be made for another one.
     chosen = {prepared, *(wish.selected_node for wish in late)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from stateward.local.scheduler.views import NodeView, PodView
 from stateward.local.scheduler.volumes import Wish
@@ -12,6 +13,14 @@ from stateward.local.scheduler.volumes import Wish
 #: What a pod that asks for nothing is taken to use, in billionths.
 AT_LEAST = {"cpu": 10**8, "memory": 200 * 2**20 * 10**9}
 ZONE = "topology.kubernetes.io/zone"
+
+
+class Reason(NamedTuple):
+    """Why a node will not do for a pod."""
+
+    text: str
+    #: Whether it could do if other pods were gone.
+    passes: bool = False
 
 
 class Station:

@@ -26,7 +26,7 @@ from stateward.local.documents import (
 from stateward.local.scheduler.board import Board
 from stateward.local.scheduler.decision import Place, Prepare, Refuse, decide
 from stateward.local.scheduler.views import PodView
-from stateward.local.scheduler.volumes import Late, Wish, wish_of
+from stateward.local.scheduler.volumes import Impossible, Late, Wish, wish_of
 from stateward.runtime.controller import Habits
 from stateward.runtime.telling.recorder import EventType, ObjectReference
 from stateward.runtime.triggers import itself
@@ -109,7 +109,9 @@ class Scheduler:
         found = self._desk.cache(VOLUME_CLAIMS).get(ObjectKey(pod.key.namespace, name))
         volumes = [volume_of(it) for it in self._desk.cache(VOLUMES)]
         classes = cast("list[StorageClass]", list(self._desk.cache(STORAGE_CLASSES)))
-        claim = claim_of(found) if found is not None and not found.metadata.deleting else None
+        if found is not None and found.metadata.deleting:
+            return Impossible(f'persistentvolumeclaim "{name}" is being deleted')
+        claim = claim_of(found) if found is not None else None
         return wish_of(name, claim, volumes, classes)
 
     async def _prepare(self, it: Prepare, wishes: tuple[Wish, ...]) -> None:

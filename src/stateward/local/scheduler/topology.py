@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Protocol
 
-from stateward.local.scheduler.picture import Picture, Station
+from stateward.local.scheduler.picture import Picture, Reason, Station
 from stateward.local.scheduler.views import NodeView, PodView, Spread, Term
 
-_Check = Callable[[PodView, Station], Iterable[str]]
+_Check = Callable[[PodView, Station], Iterable[Reason]]
 
 
 class Eligible(Protocol):
@@ -49,16 +49,16 @@ def uneven(pod: PodView, picture: Picture, eligible: Eligible) -> _Check:
         if it.required
     ]
 
-    def check(_pod: PodView, station: Station) -> Iterator[str]:
+    def check(_pod: PodView, station: Station) -> Iterator[Reason]:
         words = "node(s) didn't match pod topology spread constraints"
         for spread, counts, itself in known:
             domain = station.node.labels.get(spread.topology_key)
             if domain is None:
-                yield f"{words} (missing required label)"
+                yield Reason(f"{words} (missing required label)")
                 return
             fewest = min(counts.values(), default=0) if len(counts) >= spread.min_domains else 0
             if counts[domain] + itself - fewest > spread.max_skew:
-                yield words
+                yield Reason(words, passes=True)
                 return
 
     return check
@@ -73,14 +73,14 @@ def kept_away(pod: PodView, picture: Picture) -> _Check:
     crowd = {term: _domains((term,), picture) for term in far}
     closed = set(_closed(pod, picture))
 
-    def check(_pod: PodView, station: Station) -> Iterator[str]:
+    def check(_pod: PodView, station: Station) -> Iterator[Reason]:
         labels = station.node.labels
         if not all(_accompanied(term, labels.get(term.topology_key)) for term in near):
-            yield "node(s) didn't match pod affinity rules"
+            yield Reason("node(s) didn't match pod affinity rules")
         elif any(labels.get(term.topology_key) in crowd[term] for term in far):
-            yield "node(s) didn't match pod anti-affinity rules"
+            yield Reason("node(s) didn't match pod anti-affinity rules", passes=True)
         elif any((key, value) in closed for key, value in labels.items()):
-            yield "node(s) didn't satisfy existing pods anti-affinity rules"
+            yield Reason("node(s) didn't satisfy existing pods anti-affinity rules", passes=True)
 
     def _accompanied(term: Term, domain: str | None) -> bool:
         return domain is not None and (lonely or (term.topology_key, domain) in company)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ from stateward.local.controllers.matching import matches_terms
 from stateward.local.documents import StorageClass
 from stateward.local.scheduler.views import NodeView
 
-CONFLICT = "node(s) had volume node affinity conflict"
+CONFLICT = "node(s) didn't match PersistentVolume's node affinity"
 NONE_LEFT = "node(s) didn't find available persistent volumes to bind"
 
 
@@ -44,8 +44,8 @@ class Late:
     """The volume is found or made once the pod has a node."""
 
     claim: ObjectKey
-    #: Where each free volume that would do can be used.
-    free: tuple[tuple[Json, ...], ...]
+    #: The free volumes that would do, by name, and where each can be used.
+    free: tuple[tuple[str, tuple[Json, ...]], ...]
     can_be_made: bool
     selected_node: str = ""
 
@@ -68,24 +68,33 @@ def wish_of(
         terms = mine.node_terms if mine is not None else ()
         if claim.phase == "Bound":
             return Bound(terms)
-        return Late(claim.key, (terms,), can_be_made=False, selected_node=claim.selected_node)
+        return Late(
+            claim.key,
+            ((claim.volume, terms),),
+            can_be_made=False,
+            selected_node=claim.selected_node,
+        )
     class_name, its_class = class_for(claim, classes)
     if claim.volume or its_class is None or its_class.volume_binding_mode != LATE:
         return Impossible("pod has unbound immediate PersistentVolumeClaims")
-    free = tuple(volume.node_terms for volume in candidates(claim, class_name, volumes))
+    good = candidates(claim, class_name, volumes)
+    free = tuple((volume.name, volume.node_terms) for volume in good)
     return Late(claim.key, free, its_class.provisioner == LOCAL, claim.selected_node)
 
 
-def problem_with(wish: Wish, node: NodeView) -> str | None:
-    """Return why a node will not do for a claim, or None."""
-    match wish:
-        case Bound(node_terms=terms):
-            return None if _reaches(terms, node) else CONFLICT
-        case Late(free=free, can_be_made=can_be_made):
-            found = can_be_made or any(_reaches(terms, node) for terms in free)
-            return None if found else NONE_LEFT
-        case Impossible(why=why):
-            return why
+def problems_with(wishes: Iterable[Wish], node: NodeView) -> Iterator[str]:
+    """Yield why a node will not do for the claims of a pod; a volume is for one of them only."""
+    taken: set[str] = set()
+    for wish in wishes:
+        match wish:
+            case Bound(node_terms=terms) if not _reaches(terms, node):
+                yield CONFLICT
+            case Late(free=free, can_be_made=can_be_made):
+                left = (it for it, terms in free if it not in taken and _reaches(terms, node))
+                if (name := next(left, None)) is not None:
+                    taken.add(name)
+                elif not can_be_made:
+                    yield NONE_LEFT
 
 
 def _reaches(terms: tuple[Json, ...], node: NodeView) -> bool:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from stateward.kube.codec import Json
 from stateward.kube.errors import BadRequest, Cause
 from stateward.kube.resources import CUSTOM_RESOURCES, NAMESPACES
-from stateward.local.kinds import Kind
+from stateward.local.kinds import Kind, ScalePaths
 from stateward.local.rules.admission import Author, Refusal
-from stateward.local.schema import namespaces
+from stateward.local.schema import causes, namespaces
 from stateward.local.schema.builtin import checks, decisions, defaults
+from stateward.local.schema.complaints import at
 from stateward.local.schema.custom.definition_checks import definition_problems, status_problems
 from stateward.local.schema.custom.objects import CustomSchema
 from stateward.local.schema.pruning import without_nulls
@@ -70,7 +72,8 @@ class FullAdmission:
     ) -> Iterable[Cause]:
         """Say what makes no sense, of a new object or of a changed one."""
         if kind.schema is not None:
-            return self._schema(kind, kind.schema).problems(new, old)
+            found = self._schema(kind, kind.schema).problems(new, old)
+            return chain(found, _scale_problems(kind.scale, new))
         if kind.resource.name == CUSTOM_RESOURCES.name:
             return status_problems(new) if subresource else definition_problems(new, old)
         if subresource or not kind.built_in:
@@ -89,3 +92,10 @@ class FullAdmission:
         if known is None or known.schema is not schema:
             known = self._schemas[place] = CustomSchema(schema)
         return known
+
+
+def _scale_problems(paths: ScalePaths | None, document: Json) -> Iterator[Cause]:
+    """Yield why an object of a custom kind cannot be scaled to what it asks for."""
+    wanted = at(document, paths.spec.strip(".").split(".")) if paths is not None else None
+    if paths is not None and isinstance(wanted, int) and wanted < 0:
+        yield causes.invalid(paths.spec, wanted, "should be a non-negative integer")

@@ -150,6 +150,8 @@ class ApiServer:
         self, request: web.BaseRequest, path: str, address: Address | None
     ) -> web.StreamResponse:
         if request.method not in {"GET", "HEAD"}:
+            if path.startswith(("/api/", "/apis/")) and self._told(path, address) is None:
+                return self._no_such_place(path)
             raise not_allowed()
         if path in _OPEN and path != "/version":
             return answers.plain("ok")

@@ -13,6 +13,7 @@ import pytest
 from fakes.bench import Bench
 from stateward.core.chance import Chance
 from stateward.core.errors import UsageError
+from stateward.local.agent.processes import StartFailed
 from stateward.local.cluster import Plan
 from stateward.local.controllers.cluster.staff import Terms
 from stateward.local.real import doors, keeping
@@ -75,6 +76,8 @@ class FragilePlane:
         self._clock = bench.clock
         self._lives = lives
         self.parts = tuple(lives)
+        #: So often nothing can be started.
+        self.refusals = 0
         self.started: list[tuple[str, float]] = []
 
     async def wait(self, name: str) -> int:
@@ -84,6 +87,9 @@ class FragilePlane:
         return -signal.SIGKILL
 
     def start(self, name: str) -> None:
+        if self.refusals:
+            self.refusals -= 1
+            raise StartFailed(f"{name} must be a program that runs")
         self.started.append((name, round(self._clock.monotonic(), 1)))
 
     def log(self, name: str) -> Path:
@@ -107,6 +113,19 @@ async def test_parts_that_end_are_started_again_later_each_time_and_it_is_said()
     assert said[0].startswith("local: scheduler was killed by SIGKILL; started again in 0.")
     assert said[0].endswith("s, see /log/scheduler")
     assert len(said) == 5
+
+
+@pytest.mark.virtual
+async def test_a_part_that_cannot_be_started_is_tried_again():
+    bench, said = Bench(), []
+    plane = FragilePlane(bench, etcd=[1, 0])
+    plane.refusals = 1
+    task = asyncio.create_task(keeping.keep(plane, bench.ports, said.append))  # type: ignore[arg-type]
+    await bench.clock.sleep(10)
+    task.cancel()
+
+    assert [name for name, _ in plane.started] == ["etcd"]
+    assert said[1] == "local: etcd cannot be started, and must be: etcd must be a program that runs"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ class Reply:
     @property
     def refusal(self) -> tuple[int, str, str]:
         assert self.json["kind"] == "Status", self.text
-        return self.status, self.json["reason"], self.json["message"]
+        return self.status, self.json.get("reason", ""), self.json["message"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,8 @@ async def test_every_version_shows_the_same_object() -> None:
     async with serving() as site:
         await site.post(CRDS, WIDGETS)
         old, new = (f"/apis/example.com/{v}/namespaces/default/widgets" for v in ("v1beta1", "v1"))
-        made = await site.post(old, {"metadata": {"name": "w"}, "spec": {"size": 1}})
+        types = {"apiVersion": "example.com/v1beta1", "kind": "Widget"}
+        made = await site.post(old, types | {"metadata": {"name": "w"}, "spec": {"size": 1}})
         assert made.status == 201, made.text
 
         shown = [

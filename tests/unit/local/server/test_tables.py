@@ -376,7 +376,7 @@ def test_the_columns_that_a_kind_asks_for() -> None:
         "w",
         3,
         True,
-        "x y",
+        "x",
         '{"name":"x","n":1}',
         None,
         "60m",

@@ -62,7 +62,6 @@ async def test_how_something_is_deleted(query: str, body: Any, left: list[str]) 
 @pytest.mark.parametrize(
     "body",
     [
-        {"propagationPolicy": "Sideways"},
         {"gracePeriodSeconds": "soon"},
         {"kind": "Pod"},
         [],

@@ -10,6 +10,7 @@ from stateward.core.quantity import ZERO, Quantity
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.kube.selector import LabelSelector
+from stateward.local.controllers.matching import matches_terms
 from stateward.local.documents import Document, StorageClass
 
 #: The one who makes volumes here: folders on this machine.
@@ -18,6 +19,8 @@ LOCAL: Final = "stateward.dev/local"
 SELECTED_NODE: Final = "volume.kubernetes.io/selected-node"
 #: Marks a claim whose volume has been found: a volume that is missing afterwards is lost.
 BOUND: Final = "pv.kubernetes.io/bind-completed"
+#: Marks what was chosen for a claim or a volume, and not by its author.
+BOUND_BY_US: Final = "pv.kubernetes.io/bound-by-controller"
 PROVISIONED_BY: Final = "pv.kubernetes.io/provisioned-by"
 IS_DEFAULT: Final = "storageclass.kubernetes.io/is-default-class"
 #: Classes whose volumes are made when the first pod that uses them is placed.
@@ -137,6 +140,24 @@ def belongs(volume: Volume, claim: Claim) -> bool:
         return False
     same = (to.get("namespace"), to.get("name")) == tuple(claim.key)
     return same and to.get("uid") in {None, "", claim.uid}
+
+
+def unfit(volume: Volume, claim: Claim) -> str:
+    """Return why a volume that a claim asks for by name will not do; empty when it will."""
+    if claim.was_bound or (volume.claim or {}).get("uid"):
+        return ""
+    if volume.storage < claim.storage:
+        return "requested PV is too small"
+    if volume.class_name != (claim.class_name or ""):
+        return "storageClassName does not match"
+    if volume.volume_mode != claim.volume_mode:
+        return "incompatible volumeMode"
+    return "" if set(claim.modes) <= set(volume.modes) else "incompatible accessMode"
+
+
+def reaches(volume: Volume, node: str, labels: Mapping[str, str]) -> bool:
+    """Tell whether a volume can be used on a node."""
+    return not volume.node_terms or matches_terms(volume.node_terms, node, labels)
 
 
 def fits(volume: Volume, claim: Claim, class_name: str) -> bool:

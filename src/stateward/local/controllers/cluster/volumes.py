@@ -14,10 +14,11 @@ from stateward.kube.client import Client, MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists
 from stateward.kube.meta import Object, ObjectKey
-from stateward.kube.resources import PODS, VOLUME_CLAIMS, Resource
+from stateward.kube.resources import NODES, PODS, VOLUME_CLAIMS, Resource
 from stateward.local.catalog import STORAGE_CLASSES, VOLUMES
 from stateward.local.controllers.cluster.claims import (
     BOUND,
+    BOUND_BY_US,
     IS_DEFAULT,
     LATE,
     LOCAL,
@@ -29,6 +30,8 @@ from stateward.local.controllers.cluster.claims import (
     claim_of,
     claims_of,
     class_for,
+    reaches,
+    unfit,
     volume_of,
 )
 from stateward.local.controllers.desk import Desk
@@ -62,6 +65,11 @@ _NO_CLASS = _Waits(
     EventType.NORMAL,
     "FailedBinding",
     "no persistent volumes available for this claim and no storage class is set",
+)
+_LOST = _Waits(
+    EventType.WARNING,
+    "ClaimLost",
+    "Bound claim has lost its PersistentVolume. Data on the volume is lost!",
 )
 
 
@@ -106,9 +114,10 @@ class Claims:
         """Make a claim that names its volume bound to it, or lost."""
         found = self._desk.cache(VOLUMES).get(ObjectKey("", claim.volume))
         if found is None or not _takes(volume_of(found), claim):
-            lost = claim.was_bound
-            await self._tell_phase(document, {"phase": "Lost" if lost else "Pending"})
-            return Wait("VolumeMissing", f"{claim.volume} is not there or not for this claim")
+            return await self._without(document, claim, there=found is not None)
+        if why := unfit(volume_of(found), claim):
+            text = f'Cannot bind to requested volume "{claim.volume}": {why}'
+            return await self._wait(document, _Waits(EventType.WARNING, "VolumeMismatch", text))
         await self._bind_volume(found, claim)
         if not claim.was_bound:
             await self._desk.client.patch(
@@ -117,6 +126,18 @@ class Claims:
             return DONE  # our own write wakes us
         await self._grow(document, claim, volume_of(found))
         return DONE
+
+    async def _without(self, document: Document, claim: Claim, *, there: bool) -> Outcome:
+        """Say of a claim that its volume is not there, or is another one's."""
+        if claim.was_bound:
+            await self._tell(document, _LOST)
+            await self._tell_phase(document, {"phase": "Lost"})
+        elif there:
+            text = f'volume "{claim.volume}" already bound to a different claim.'
+            return await self._wait(document, _Waits(EventType.WARNING, "FailedBinding", text))
+        else:
+            await self._tell_phase(document, {"phase": "Pending"})
+        return Wait("VolumeMissing", f"{claim.volume} is not there or not for this claim")
 
     async def _grow(self, document: Document, claim: Claim, volume: Volume) -> None:
         """Make a volume as large as its claim asks for, and say how large it is."""
@@ -143,21 +164,30 @@ class Claims:
         """Choose a volume that is there, or make one, or say why not."""
         classes = cast("list[StorageClass]", list(self._desk.cache(STORAGE_CLASSES)))
         class_name, its_class = class_for(claim, classes)
+        if claim.class_name is None and its_class is not None:
+            chosen = MergePatch({"spec": {"storageClassName": class_name}})
+            await self._desk.client.patch(_CLAIMS, claim.key, chosen)
+            return DONE  # our own write wakes us
         late = its_class is not None and its_class.volume_binding_mode == LATE
         if late and not claim.selected_node:
             return await self._wait(document, _FIRST_CONSUMER)
         volumes = [volume_of(it) for it in self._desk.cache(VOLUMES)]
-        free = candidates(claim, class_name, volumes)
+        free = [it for it in candidates(claim, class_name, volumes) if self._reaches(it, claim)]
         if free:
             name = await self._take(free[0].name, claim)
         elif its_class is not None and its_class.provisioner == LOCAL:
             name = await self._make(claim, its_class)
         else:
             return await self._wait(document, _why_not(class_name, its_class))
-        await self._desk.client.patch(
-            _CLAIMS, claim.key, MergePatch({"spec": {"volumeName": name}})
-        )
+        chosen = {"metadata": {"annotations": {BOUND_BY_US: "yes"}}, "spec": {"volumeName": name}}
+        await self._desk.client.patch(_CLAIMS, claim.key, MergePatch(chosen))
         return DONE
+
+    def _reaches(self, volume: Volume, claim: Claim) -> bool:
+        """Tell whether a volume can be used on the node that was chosen for a claim, if any."""
+        key = ObjectKey("", claim.selected_node)
+        node = self._desk.cache(NODES).get(key) if claim.selected_node else None
+        return node is None or reaches(volume, node.metadata.name, node.metadata.labels)
 
     async def _take(self, name: str, claim: Claim) -> str:
         """Write the claim into a volume first: of two claims that want it, one is refused."""
@@ -182,12 +212,16 @@ class Claims:
 
     async def _wait(self, document: Document, why: _Waits) -> Outcome:
         await self._tell_phase(document, {"phase": "Pending"})
-        about = ObjectReference.of(VOLUME_CLAIMS, document.metadata)
-        await self._desk.recorder.tell(about, why.kind, why.reason, why.message)
+        await self._tell(document, why)
         return Wait(why.reason, why.message)
 
+    async def _tell(self, document: Document, why: _Waits) -> None:
+        about = ObjectReference.of(VOLUME_CLAIMS, document.metadata)
+        await self._desk.recorder.tell(about, why.kind, why.reason, why.message)
+
     async def _bind_volume(self, document: Document, claim: Claim) -> None:
-        if (document.spec.get("claimRef") or {}).get("uid") == claim.uid:
+        old = document.spec.get("claimRef") or {}
+        if old.get("uid") == claim.uid:
             return
         to = {
             "apiVersion": "v1",
@@ -196,8 +230,10 @@ class Claims:
             "name": claim.key.name,
             "uid": claim.uid,
         }
-        version = {"resourceVersion": document.metadata.resource_version}
-        patch = MergePatch({"metadata": version, "spec": {"claimRef": to}})
+        noted: Json = {"resourceVersion": document.metadata.resource_version}
+        if not old:
+            noted["annotations"] = {BOUND_BY_US: "yes"}
+        patch = MergePatch({"metadata": noted, "spec": {"claimRef": to}})
         await self._desk.client.patch(_VOLUMES, document.metadata.key, patch)
 
     async def _tell_phase(self, document: Document, status: Json) -> None:
@@ -322,6 +358,12 @@ def employ(desk: Desk) -> None:
     """Have claims bound and volumes made, kept and removed."""
     claims, volumes = Claims(desk), Volumes(desk)
 
+    def naming(volume: Object) -> Iterable[ObjectKey]:
+        """Wake the claims that ask for a volume by its name."""
+        name = volume.metadata.name
+        found = desk.cache(VOLUME_CLAIMS)
+        return [it.metadata.key for it in found if it.spec.get("volumeName") == name]
+
     def without_volume(_item: Object) -> Iterable[ObjectKey]:
         """Wake the claims that look for a volume, when there is a new one or another class."""
         found = (it for it in desk.cache(VOLUME_CLAIMS) if not it.spec.get("volumeName"))
@@ -333,8 +375,10 @@ def employ(desk: Desk) -> None:
         (
             (VOLUME_CLAIMS, itself),
             (VOLUMES, _claim_of_volume),
+            (VOLUMES, naming),
             (VOLUMES, lambda it: without_volume(it) if _is_free(it) else ()),
             (STORAGE_CLASSES, without_volume),
+            (NODES, lambda _: ()),
             (PODS, used_by),
             (PODS, _parts),
         ),
@@ -367,6 +411,9 @@ def _why_not(class_name: str, its_class: StorageClass | None) -> _Waits:
         return _NO_CLASS
     if its_class is None:
         text = f'storageclass.storage.k8s.io "{class_name}" not found'
+        return _Waits(EventType.WARNING, "ProvisioningFailed", text)
+    if its_class.provisioner.startswith("kubernetes.io/"):
+        text = f"no volume plugin matched name: {its_class.provisioner}"
         return _Waits(EventType.WARNING, "ProvisioningFailed", text)
     text = (
         f"no volume is free, and nobody here makes volumes of {its_class.provisioner!r}:"

@@ -83,6 +83,15 @@ def escaped(name: str) -> str:
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], name)
 
 
+def spellings(name: str) -> tuple[str, ...]:
+    """Return how a rule may name a field: a reserved word may also stand for itself.
+
+    >>> spellings("namespace"), spellings("size")
+    (('namespace', '__namespace__'), ('size',))
+    """
+    return (name, escaped(name)) if name in _RESERVED else (escaped(name),)
+
+
 def own_type(schema: Json) -> str:
     """Return the type under which a rule sees the value that it stands at."""
     return _TYPED.get(schema.get("format", ""), "DYN") if schema.get("type") == "string" else "DYN"

@@ -18,7 +18,7 @@ from stateward.kube.errors import Cause
 from stateward.local.schema import causes
 from stateward.local.schema.complaints import NOWHERE, type_name
 from stateward.local.schema.custom.functions import pattern_problem
-from stateward.local.schema.custom.language import Program, RuleError, escaped, own_type
+from stateward.local.schema.custom.language import Program, RuleError, own_type, spellings
 from stateward.local.schema.formats import span_of
 
 RULES: Final = "x-kubernetes-validations"
@@ -29,6 +29,8 @@ _STEP: Final = re.compile(r"\.([A-Za-z_][\w-]*)|\['([^']+)'\]")
 _PATTERN: Final = re.compile(
     r"""\.(?:matches|find|findAll)\(\s*(?:r(["'])(.*?)\1|(["'])([^\\]*?)\3)"""
 )
+#: What is said of a rule without words of its own.
+_FAILED: Final = "failed rule: "
 _MISSING: Final = object()
 _REASONS: Final = (
     "FieldValueInvalid",
@@ -154,12 +156,12 @@ def _field_written(path: str, schema: Json) -> str | None:
     while place < len(path):
         if (step := _STEP.match(path, place)) is None:
             return None
-        name, others = step[1] or step[2], schema.get("additionalProperties")
-        is_field = name in (schema.get("properties") or {})
-        if not is_field and not isinstance(others, dict):
+        name, known = step[1] or step[2], schema.get("properties") or {}
+        inner = known.get(name, schema.get("additionalProperties"))
+        if not isinstance(inner, dict):
             return None
-        schema = schema["properties"][name] if is_field else others
-        written += f".{name}" if is_field else f"[{name}]"
+        schema = inner
+        written += f".{name}" if name in known else f"[{name}]"
         place = step.end()
     return written
 
@@ -170,7 +172,7 @@ def _rule(rule: Json, schema: Json) -> Rule:
     telling = rule.get("messageExpression")
     return Rule(
         text=text,
-        message=rule.get("message") or f"failed rule: {text.strip()}",
+        message=rule.get("message") or f"{_FAILED}{text.strip()}",
         program=Program(_with_old(text, optional=optional), kind),
         telling=Program(_with_old(telling, optional=optional), kind) if telling else None,
         reason=rule.get("reason") or _REASONS[0],
@@ -226,7 +228,7 @@ def _ask_rules(place: Place, new: Any, old: Any, path: str) -> Iterator[Cause]:
         try:
             why = _refusal(rule, variables)
         except RuleError as error:
-            told = f"{error} evaluating rule: {rule.message}"
+            told = f"{error} evaluating rule: {rule.message.removeprefix(_FAILED)}"
             yield causes.invalid(path or NOWHERE, type_name(new), told)
             continue
         if why is not None:
@@ -291,8 +293,9 @@ def seen(value: Any, schema: Json) -> Any:
         fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
         rest = others if isinstance(others, dict) else {}
         return {
-            escaped(name) if name in fields else name: seen(inner, fields.get(name, rest))
+            word: seen(inner, fields.get(name, rest))
             for name, inner in value.items()
+            for word in (spellings(name) if name in fields else (name,))
         }
     if isinstance(value, list):
         items = schema.get("items")

@@ -71,8 +71,8 @@ def schema_problems(schema: Any, path: str) -> Iterator[Cause]:
     for name in ("apiVersion", "kind"):
         said = (schema.get("properties") or {}).get(name)
         if isinstance(said, dict) and said.get("type") != "string":
-            where = f"{path}.properties[{name}].type"
-            yield causes.invalid(where, said.get("type", ""), "must be string")
+            place = f"{path}.properties[{name}].type"
+            yield causes.invalid(place, said.get("type", ""), "must be string")
     if problem := validators.schema_problem(schema):
         where, why = problem
         if where[-1:] not in {("pattern",), ("type",)}:  # told below, in other words

@@ -20,12 +20,13 @@ def _plain(document: Json, now: float) -> list[Any]:
 
 
 _PLAIN = layout(_plain, "Name|Age")
+_CUSTOM = layout(_plain, "Name|Age@")
 
 
 def layout_of(kind: Kind) -> Layout:
     """Return the columns of a kind: its own, those we know, or name and age."""
     if not kind.columns:
-        return _BUILT_IN.get(kind.resource.name, _PLAIN) if kind.built_in else _PLAIN
+        return _BUILT_IN.get(kind.resource.name, _PLAIN) if kind.built_in else _CUSTOM
 
     def line(document: Json, now: float) -> list[Any]:
         return [name_of(document), *(_cell(document, it, now) for it in kind.columns)]

@@ -61,7 +61,7 @@ async def test_a_leaving_namespace_is_emptied_and_goes():
         await until(lambda: cluster.names(CONFIG_MAPS, "shop") == "")
         await stays(lambda: cluster.see(NAMESPACES, "shop")["status"]["phase"] == "Terminating", 10)
         condition = cluster.condition(NAMESPACES, "shop", "NamespaceContentRemaining")
-        assert (condition["status"], "pods has 1 resource instances" in condition["message"]) == (
+        assert (condition["status"], "pods. has 1 resource instances" in condition["message"]) == (
             "True",
             True,
         )

@@ -10,7 +10,7 @@ import pytest
 
 from stateward.core.errors import SpecInvalid
 from stateward.core.moments import from_rfc3339, to_rfc3339
-from stateward.kube.meta import ObjectMeta
+from stateward.kube.meta import ObjectMeta, OwnerReference
 from stateward.local.controllers.workloads.batch import cron_plan, job_status
 from stateward.local.controllers.workloads.batch.cron_plan import Run
 from stateward.local.controllers.workloads.batch.job_plan import (
@@ -19,7 +19,7 @@ from stateward.local.controllers.workloads.batch.job_plan import (
     delay_after_failures,
     plan,
 )
-from stateward.local.controllers.workloads.batch.job_pods import TRACKING
+from stateward.local.controllers.workloads.batch.job_pods import TRACKING, job_of
 from stateward.local.controllers.workloads.batch.ledger import (
     Ledger,
     read_indexes,
@@ -224,6 +224,40 @@ def test_a_job_is_over_when_nobody_is_at_work_and_all_is_counted():
     assert said["completionTime"] == job_status.finished_at(said) == to_rfc3339(NOW)
 
 
+def test_a_failed_job_stays_failed_when_the_pods_that_showed_it_are_gone():
+    failing = view("f r", backoff_limit=0, completions=2, parallelism=2)
+    decided = plan(failing)
+    assert decided.counts_dropped, "what a failed job ends has failed, too"
+    said = job_status.status(failing, {}, decided.verdict)
+    assert [it["type"] for it in said["conditions"]] == ["FailureTarget"]
+    assert not job_status.is_finished(said)
+
+    later = replace(view("", Ledger(failed=2)), verdict=job_status.verdict_in(said))
+    said = job_status.status(later, said, plan(later).verdict)
+    assert [it["type"] for it in said["conditions"]] == ["FailureTarget", "Failed"]
+    assert said["completionTime"] is None
+
+
+@pytest.mark.parametrize(
+    ("began", "was_suspended", "suspended", "said"),
+    [
+        (None, False, False, "now"),
+        (None, False, True, None),
+        ("before", False, False, "before"),
+        ("before", False, True, "before"),
+        ("before", True, True, "before"),
+        ("before", True, False, "now"),
+    ],
+)
+def test_when_a_job_began(began, was_suspended, suspended, said):
+    old = {
+        "startTime": began,
+        "conditions": [{"type": "Suspended", "status": str(was_suspended)}],
+    }
+    found = job_status.started(old, NOW, suspended=suspended)
+    assert found == (to_rfc3339(NOW) if said == "now" else said)
+
+
 VIENNA = ZoneInfo("Europe/Vienna")
 
 
@@ -351,6 +385,29 @@ def test_a_job_that_was_started_by_hand_is_as_old_as_it_is():
     by_hand = replace(run(65), due=None)
     names = [it.name for it in cron([by_hand, run(30), run(50), run(60)], 71).forget]
     assert names == ["tick-30"]
+
+
+def test_a_job_that_was_started_by_hand_holds_nothing_up():
+    by_hand = replace(run(65, state="active"), due=None)
+    decided = cron([by_hand], 71, concurrencyPolicy="Forbid")
+    assert decided.start == 70 * 60
+    assert decided.status["active"] is None
+    known = {"active": [{"uid": "tick-65"}]}
+    assert cron([by_hand], 71, concurrencyPolicy="Forbid", status=known).start is None
+
+
+@pytest.mark.parametrize(
+    ("owner", "labels", "name"),
+    [
+        (OwnerReference(kind="Job", name="work", controller=True), {}, "work"),
+        (OwnerReference(kind="ReplicaSet", name="web", controller=True), {}, ""),
+        (None, {"batch.kubernetes.io/job-name": "work"}, "work"),
+        (None, {}, ""),
+    ],
+)
+def test_whose_a_pod_is(owner, labels, name):
+    owners = (owner,) if owner else ()
+    assert job_of(ObjectMeta(owner_references=owners, labels=labels)) == name
 
 
 def test_what_a_cron_job_says():

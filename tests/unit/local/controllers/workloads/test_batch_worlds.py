@@ -52,7 +52,7 @@ async def test_a_job_runs_to_its_end():
         assert status["succeeded"] == 5
         assert "failed" not in status
         assert "active" not in status
-        assert "uncountedTerminatedPods" not in status
+        assert status["uncountedTerminatedPods"] == {}
         assert status["startTime"] < status["completionTime"]
         kinds = [it["type"] for it in status["conditions"]]
         assert kinds == ["SuccessCriteriaMet", "Complete"]

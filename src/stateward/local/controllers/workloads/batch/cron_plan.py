@@ -69,8 +69,13 @@ class View:
 
     @property
     def active(self) -> list[Run]:
-        """The runs that are not over."""
-        return [run for run in self.runs if not run.finished]
+        """The runs that are not over; jobs that somebody else started are none of its runs."""
+        known = {it.get("uid") for it in self.status.get("active") or ()}
+        return [
+            run
+            for run in self.runs
+            if not run.finished and (run.due is not None or run.metadata.uid in known)
+        ]
 
     @property
     def since(self) -> float:

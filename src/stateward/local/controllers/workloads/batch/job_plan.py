@@ -56,11 +56,12 @@ class Verdict:
     message: str
 
 
+FAILED = "Failed"
 COMPLETE = Verdict("Complete", "CompletionsReached", "Reached expected number of succeeded pods")
 _TOO_MANY_FAILURES = Verdict(
-    "Failed", "BackoffLimitExceeded", "Job has reached the specified backoff limit"
+    FAILED, "BackoffLimitExceeded", "Job has reached the specified backoff limit"
 )
-_TOO_LATE = Verdict("Failed", "DeadlineExceeded", "Job was active longer than specified deadline")
+_TOO_LATE = Verdict(FAILED, "DeadlineExceeded", "Job was active longer than specified deadline")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,8 @@ class View:
     pods: Sequence[Seen]
     started: float | None
     now: float
+    #: How the job was said to end before: that is not judged again, its pods may be gone by now.
+    verdict: Verdict | None = None
 
     @property
     def active(self) -> list[Seen]:
@@ -87,6 +90,11 @@ class Plan:
     drop: tuple[Seen, ...] = ()
     verdict: Verdict | None = None
     wake: float | None = None
+
+    @property
+    def counts_dropped(self) -> bool:
+        """Tell whether pods that are ended count as failed: those that a failed job ends do."""
+        return self.verdict is not None and self.verdict.condition == FAILED
 
 
 def plan(view: View) -> Plan:
@@ -110,6 +118,8 @@ def plan(view: View) -> Plan:
 
 def judge(view: View) -> Verdict | None:
     """Tell whether the job is over, and how."""
+    if view.verdict is not None:
+        return view.verdict
     rules, ledger = view.rules, view.ledger
     if ledger.failures > rules.backoff_limit or _restarts_too_often(view):
         return _TOO_MANY_FAILURES

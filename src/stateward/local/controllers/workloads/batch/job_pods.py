@@ -22,13 +22,21 @@ _OLD_NAME_LABEL = "job-name"
 _UID_LABELS = ("batch.kubernetes.io/controller-uid", "controller-uid")
 _INDEX_ENV = {
     "name": "JOB_COMPLETION_INDEX",
-    "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{_INDEX}']"}},
+    "valueFrom": {"fieldRef": {"fieldPath": f"metadata.labels['{_INDEX}']"}},
 }
 
 
 def is_tracked(pod: ObjectMeta) -> bool:
     """Tell whether the end of a pod is still to be counted."""
     return TRACKING in pod.finalizers
+
+
+def job_of(pod: ObjectMeta) -> str:
+    """Return the name of the job that a pod is of; an orphan may still have its label."""
+    owner = pod.controller
+    if owner is not None and owner.kind == JOBS.kind:
+        return owner.name
+    return pod.labels.get(NAME_LABEL, "")
 
 
 def index_of(pod: Seen) -> int | None:
@@ -51,10 +59,7 @@ def body(owner: Document, suffix: str, index: int | None) -> Json:
         "name": f"{prefix}{suffix}",
         "generateName": prefix,
         "namespace": meta.namespace,
-        "labels": {
-            **dict.fromkeys((NAME_LABEL, _OLD_NAME_LABEL), meta.name),
-            **dict.fromkeys(_UID_LABELS, meta.uid),
-        },
+        "labels": {} if owner.spec.get("manualSelector") else _labels(meta),
         "finalizers": [TRACKING],
         "ownerReferences": [owner_reference(JOBS, meta)],
     }
@@ -63,6 +68,13 @@ def body(owner: Document, suffix: str, index: int | None) -> Json:
     metadata["labels"][_INDEX] = str(index)
     metadata["annotations"] = {_INDEX: str(index)}
     return from_template(template, metadata, _indexed(template.get("spec") or {}, stem))
+
+
+def _labels(job: ObjectMeta) -> dict[str, str]:
+    return {
+        **dict.fromkeys((NAME_LABEL, _OLD_NAME_LABEL), job.name),
+        **dict.fromkeys(_UID_LABELS, job.uid),
+    }
 
 
 def _indexed(spec: Json, hostname: str) -> Json:

@@ -29,7 +29,19 @@ def finished_at(status: Json) -> str | None:
 
 def started(old: Json, now: float, *, suspended: bool) -> str | None:
     """Return when a job began: a suspended one begins anew when it is resumed."""
-    return None if suspended else old.get("startTime") or to_rfc3339(now)
+    began: str | None = old.get("startTime")
+    if suspended or (began and not is_true(old, "Suspended")):
+        return began
+    return to_rfc3339(now)
+
+
+def verdict_in(status: Json) -> Verdict | None:
+    """Return how a job was said to end, once that is decided."""
+    for kind, before in _BEFORE.items():
+        if is_true(status, before):
+            said = find(status, before)
+            return Verdict(kind, said.get("reason", ""), said.get("message", ""))
+    return None
 
 
 def status(view: View, old: Json, verdict: Verdict | None) -> Json:
@@ -37,10 +49,12 @@ def status(view: View, old: Json, verdict: Verdict | None) -> Json:
     active = view.active
     ending = [pod for pod in view.pods if pod.ending]
     is_over = verdict is not None and not active and not ending and not view.ledger.noted
+    is_won = verdict is not None and verdict.condition == COMPLETE.condition
     past: list[Json] = old.get("conditions") or []
     past = _with_suspension(past, view)
-    if is_over and verdict is not None:
-        for kind in (_BEFORE[verdict.condition], verdict.condition):
+    if verdict is not None:
+        kinds = (_BEFORE[verdict.condition], verdict.condition)
+        for kind in kinds if is_over else kinds[:1]:
             said = condition(kind, "True", verdict.reason, verdict.message)
             past = merged(past, said, view.now, seen_field=_SEEN)
     return {
@@ -49,7 +63,7 @@ def status(view: View, old: Json, verdict: Verdict | None) -> Json:
         "terminating": len(ending),
         **view.ledger.status(),
         "startTime": started(old, view.now, suspended=view.rules.suspended),
-        "completionTime": to_rfc3339(view.now) if is_over and verdict == COMPLETE else None,
+        "completionTime": to_rfc3339(view.now) if is_over and is_won else None,
         "conditions": past or None,
     }
 

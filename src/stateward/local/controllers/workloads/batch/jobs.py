@@ -54,7 +54,7 @@ class Jobs:
             for pod in self._desk.cache(PODS)
             if TRACKING in pod.metadata.finalizers
             and pod.metadata.namespace == key.namespace
-            and pod.metadata.labels.get(NAME_LABEL) == key.name
+            and job_pods.job_of(pod.metadata) == key.name
             and (job is None or not controls(job.metadata, pod.metadata))
         ]
 
@@ -68,7 +68,7 @@ class Jobs:
         old = job.status
         ledger = Ledger.of(old, indexed=rules.indexed).after(pods)
         since = moment(job_status.started(old, now, suspended=rules.suspended))
-        view = View(rules, ledger, pods, since, now)
+        view = View(rules, ledger, pods, since, now, job_status.verdict_in(old))
         decided = plan(view)
         said = job_status.status(view, old, decided.verdict)
         await self._hands.report(job, said)
@@ -85,8 +85,9 @@ class Jobs:
 
     async def _carry_out(self, job: Document, decided: Plan) -> None:
         for pod in decided.drop:
-            # Nobody's failure: it is not to be counted, so it is let go first.
-            await self._let_go([pod.metadata])
+            if not decided.counts_dropped:
+                # Nobody's failure: it is not to be counted, so it is let go first.
+                await self._let_go([pod.metadata])
             await self._hands.delete(PODS, pod.metadata)
             await self._hands.tell(job, "SuccessfulDelete", f"Deleted pod: {pod.name}")
         for index in decided.make:

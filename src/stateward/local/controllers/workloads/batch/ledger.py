@@ -83,7 +83,7 @@ class Ledger:
         return {
             "succeeded": self.succeeded or None,
             "failed": self.failed or None,
-            _PENDING: pending or None,
+            _PENDING: pending,
             "completedIndexes": written_indexes(self.indexes) if self.indexes else None,
         }
 
