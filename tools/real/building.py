@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -85,17 +84,19 @@ def build(
     linked = " ".join(["-s -w", *(f"-X {name}={it}" for name, it in source.stamps.items())])
     words = ["build", "-mod=readonly", "-trimpath", "-ldflags", linked, "-o", str(built)]
     with log.open("wb") as said:
-        start = partial(
-            subprocess.Popen[bytes],
-            [go.path, *words, source.package],
-            cwd=source.folder,
-            env=go.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,  # so that all of it can be ended, and we decide when
+        code = _run(
+            lambda: subprocess.Popen(
+                [go.path, *words, source.package],
+                cwd=source.folder,
+                env=go.environment,
+                stdin=subprocess.DEVNULL,
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,  # so that all of it can be ended, and we decide when
+            ),
+            beat,
+            limit,
         )
-        code = _run(start, beat, limit)
     if code != 0:
         raise BuildFailed(_why(log.read_text(errors="replace"), code))
     return _checked(built, source)
@@ -153,8 +154,8 @@ def _unsignalled() -> Iterator[None]:
     finally:
         for number, handler in known.items():
             signal.signal(number, handler)
-    for number in came[:1]:
-        signal.raise_signal(number)
+    if came:
+        signal.raise_signal(came[0])
 
 
 def _why(said: str, code: int) -> str:

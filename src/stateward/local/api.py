@@ -55,6 +55,10 @@ class Api:
         self._binding = Binding(self._writes, now=now)
         self._scaling = Scaling(self.kinds, self._writes)
 
+    def now(self) -> float:
+        """Return the moment that it writes into objects."""
+        return self._clock.now()
+
     def get(self, resource: Resource[Any], key: ObjectKey, *, subresource: str = "") -> Stored:
         """Return an object, or the scale of it; raise NotFound when there is none."""
         if subresource == "scale":

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from enum import Enum
 from typing import Any, NamedTuple, TypeAlias
 
 import structlog
 
+from stateward.core.moments import to_rfc3339
 from stateward.core.ports import Ports
 from stateward.kube.client import Change, Propagation
 from stateward.kube.codec import Json, decode
 from stateward.kube.errors import ApiError, Conflict, NotFound
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta, OwnerReference
-from stateward.kube.resources import Registry, Resource
+from stateward.kube.resources import EVENTS, Registry, Resource
 from stateward.local.api import Api
 from stateward.local.rules.deletion import FOREGROUND, ORPHAN, DeleteOptions
 from stateward.local.rules.writes import Author
@@ -85,6 +87,10 @@ class Families:
     def dependents(self, uid: str) -> list[Place]:
         """Return the places of all that an object owns, in the order in which it got them."""
         return list(self._owned.get(uid, ()))
+
+    def knows(self, uid: str) -> bool:
+        """Tell whether there is an object of that UID, wherever it is."""
+        return uid in self._places
 
     def on_work(self, awake: Callable[[], None]) -> None:
         """Call back whenever there is somebody to look at."""
@@ -206,6 +212,9 @@ class Collector:
     def _collect(self, resource: Resource[Any], stored: Stored, meta: ObjectMeta) -> bool:
         """Delete an object whose owners are all gone, or on their way and waiting for it."""
         seen = {owner.uid: self._judge(owner, stored) for owner in meta.owner_references}
+        for owner in meta.owner_references:
+            if seen[owner.uid] is Owner.GONE and self._families.knows(owner.uid):
+                self._tell_misplaced(resource, stored, owner)
         if Owner.SOLID in seen.values():
             lost = {uid for uid, it in seen.items() if it is not Owner.SOLID}
             return bool(lost) and self._forget_owners(resource, stored, lost)
@@ -216,6 +225,31 @@ class Collector:
             how = Propagation.FOREGROUND
         self._api.delete(resource, stored.key, DeleteOptions(uid=stored.uid, propagation=how))
         return True
+
+    def _tell_misplaced(self, of: Resource[Any], stored: Stored, owner: OwnerReference) -> None:
+        """Say that the owner is there, and not where the object says: it cannot be owned so."""
+        where, now = stored.key.namespace, to_rfc3339(self._api.now())
+        kind = f"{owner.api_version}/{owner.kind}"
+        there = f"namespace: {where}, name: {owner.name}, uid: {owner.uid}"
+        event = {
+            "metadata": {"generateName": f"{stored.key.name}."},
+            "involvedObject": {
+                "apiVersion": of.api_version,
+                "kind": of.kind,
+                "namespace": where,
+                "name": stored.key.name,
+                "uid": stored.uid,
+            },
+            "type": "Warning",
+            "reason": "OwnerRefInvalidNamespace",
+            "message": f'ownerRef [{kind}, {there}] does not exist in namespace "{where}"',
+            "source": {"component": _SELF.manager},
+            "count": 1,
+            "firstTimestamp": now,
+            "lastTimestamp": now,
+        }
+        with suppress(ApiError):  # an event is no reason to keep what must go
+            self._api.create(EVENTS, where or "default", event, _SELF)
 
     def _judge(self, owner: OwnerReference, of: Stored) -> Owner:
         """Find an owner by kind, name and UID, beside the object or in no namespace at all."""

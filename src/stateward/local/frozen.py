@@ -105,10 +105,10 @@ def _volume_claim(old: Json, new: Json) -> Iterator[Cause]:
     free |= {name for name in ("volumeName", "storageClassName") if name not in was}
     if old.get("status", {}).get("phase") == "Bound":
         free.add("resources")
-        if _storage(now) < _storage(was):
-            yield _forbidden(
-                "spec.resources.requests.storage", "field can not be less than previous value"
-            )
+        capacity = _amount((old["status"].get("capacity") or {}).get("storage"))
+        if _storage(now) < (capacity or _storage(was)):
+            why = "field can not be less than status.capacity"
+            yield _forbidden("spec.resources.requests.storage", why)
     if any(was.get(name) != now.get(name) for name in (was | now).keys() - free):
         free = "resources.requests and volumeAttributesClassName for bound claims"
         yield _forbidden("spec", f"spec is immutable after creation except {free}")
@@ -185,10 +185,15 @@ def _plainly(part: Json, defaults: Json) -> Json:
 
 
 def _storage(spec: Json) -> Quantity:
+    resources = spec.get("resources") or {}
+    return _amount((resources.get("requests") or {}).get("storage")) or Quantity(0)
+
+
+def _amount(text: Any) -> Quantity | None:
     try:
-        return Quantity.parse(spec["resources"]["requests"]["storage"])
-    except (KeyError, TypeError, ValueError):
-        return Quantity(0)
+        return Quantity.parse(text)
+    except (TypeError, ValueError):
+        return None
 
 
 def _service(old: Json, new: Json) -> Iterator[Cause]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 LABELS: Final = {"app": "web"}
+#: The node of all pods, which a stage replaces by one of its own: neither is there.
+NOWHERE: Final = "nowhere"
 
 
 def template(version: int = 1, **spec: Any) -> Any:
@@ -12,7 +14,7 @@ def template(version: int = 1, **spec: Any) -> Any:
     return {
         "metadata": {"labels": LABELS},
         "spec": {
-            "nodeName": "nowhere",
+            "nodeName": NOWHERE,
             "schedulerName": "nobody",
             "containers": [{"name": "main", "image": f"app:{version}"}],
             **spec,

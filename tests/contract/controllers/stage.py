@@ -7,6 +7,7 @@ names are drawn by lot are counted: ``{"1 ready": 2}``.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from contract.controllers.puppets import Puppets
+from contract.controllers.scripts import NOWHERE
 from contract.kubernetes.wire import Answer, Wire, wire_to
 from stateward.kube.http.access import ClusterAccess
 
@@ -31,11 +33,16 @@ class Stage:
 
     async def make(self, kind: str, body: Any) -> Answer:
         """Make an object of the story's namespace."""
-        return (await self.wire.post(kind, body)).made()
+        return (await self.wire.post(kind, self._placed(body))).made()
 
     async def change(self, path: str, spec: Any) -> Answer:
         """Change the spec of an object."""
-        return (await self.wire.patch(path, {"spec": spec})).ok()
+        return (await self.wire.patch(path, self._placed({"spec": spec}))).ok()
+
+    def _placed(self, body: Any) -> Any:
+        """Give pods a node of the story's own: in time, all pods of a node that is not there go."""
+        node = f"{NOWHERE}-{self.wire.namespace}"
+        return json.loads(json.dumps(body).replace(json.dumps(NOWHERE), json.dumps(node)))
 
     async def delete(self, path: str, propagation: str = "Background") -> None:
         answer = await self.wire.delete(path, {"propagationPolicy": propagation})

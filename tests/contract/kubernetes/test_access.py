@@ -166,8 +166,11 @@ async def test_a_binding_keeps_its_role(wire: Wire) -> None:
             ["FieldValueNotSupported subjects[0].kind"],
         ),
         (
-            "rolebindings",
-            {"roleRef": ROLE, "subjects": [{"kind": "ServiceAccount", "name": "a"}]},
+            "clusterrolebindings",
+            {
+                "roleRef": ROLE | {"kind": "ClusterRole"},
+                "subjects": [{"kind": "ServiceAccount", "name": "a"}],
+            },
             ["FieldValueRequired subjects[0].namespace"],
         ),
     ],

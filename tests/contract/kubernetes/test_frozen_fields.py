@@ -134,7 +134,7 @@ async def test_what_a_pod_tolerates_can_only_grow(wire: Wire, change: Any, code:
 async def test_a_gate_can_be_opened(wire: Wire) -> None:
     (await wire.post("pods", pod(schedulingGates=[{"name": "example.com/wait"}]))).made()
 
-    opened = (await wire.patch("pods/a", {"spec": {"schedulingGates": []}})).ok()
+    opened = (await wire.patch("pods/a", {"spec": {"schedulingGates": None}})).ok()
 
     assert opened["spec.schedulingGates"] is None
 

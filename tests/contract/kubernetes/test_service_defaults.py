@@ -129,9 +129,13 @@ WRONG: Final[list[tuple[str, Any, str]]] = [
     ("no ports", {}, "Required spec.ports"),
     ("type", ports({"port": 1}, type="Any"), "NotSupported spec.type"),
     ("affinity", ports({"port": 1}, sessionAffinity="Any"), "NotSupported spec.sessionAffinity"),
-    ("port 0", ports({"port": 0}), "Invalid spec.ports[0].port"),
-    ("a port too large", ports({"port": 70000}), "Invalid spec.ports[0].port"),
-    ("a target of 0", ports({"port": 1, "targetPort": 70000}), "Invalid spec.ports[0].targetPort"),
+    ("port 0", ports({"port": 0, "targetPort": 1}), "Invalid spec.ports[0].port"),
+    ("a port too large", ports({"port": 70000, "targetPort": 1}), "Invalid spec.ports[0].port"),
+    (
+        "a target too large",
+        ports({"port": 1, "targetPort": 70000}),
+        "Invalid spec.ports[0].targetPort",
+    ),
     ("protocol", ports({"port": 1, "protocol": "X"}), "NotSupported spec.ports[0].protocol"),
     (
         "a name twice",

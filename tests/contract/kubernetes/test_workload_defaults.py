@@ -291,7 +291,7 @@ WRONG: Final[list[tuple[str, str, Any, tuple[str, ...]]]] = [
     (
         "numbers without an end",
         "jobs",
-        {"completionMode": "Indexed", **WORK},
+        {"completionMode": "Indexed", "parallelism": 2, **WORK},
         ("Required spec.completions",),
     ),
     ("less than none", "jobs", {"parallelism": -1, **WORK}, ("Invalid spec.parallelism",)),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from stateward.kube.codec import Json
+from stateward.kube.errors import Invalid
+from stateward.local.schema import causes
 from stateward.local.server.addresses import Address
 
 USER: Final = {"username": "stateward-local", "groups": ["system:masters", "system:authenticated"]}
@@ -36,8 +38,26 @@ def is_review(address: Address) -> bool:
 def reviewed(address: Address, document: Json, *, knows_token: bool) -> Json:
     """Return the question with its answer."""
     kind, _ = REVIEWS[address.group, address.plural]
+    if kind.endswith("AccessReview"):
+        _check_access(document.get("spec"))
     head = {"kind": kind, "apiVersion": f"{address.group}/v1"}
     return document | head | {"status": _status(kind, knows_token=knows_token)}
+
+
+def _check_access(spec: Any) -> None:
+    """Raise Invalid when it is not one thing that somebody may or may not do."""
+    asked = spec if isinstance(spec, dict) else {}
+    resource, path = asked.get("resourceAttributes"), asked.get("nonResourceAttributes")
+    if resource is None and path is None:
+        why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        wrong = causes.invalid("spec.resourceAttributes", None, why)
+    elif resource is not None and path is not None:
+        why = "cannot be specified in combination with resourceAttributes"
+        wrong = causes.invalid("spec.nonResourceAttributes", path, why)
+    else:
+        return
+    told = f"{wrong.field}: {wrong.message}"
+    raise Invalid(f'.authorization.k8s.io "" is invalid: {told}', causes=(wrong,))
 
 
 def _status(kind: str, *, knows_token: bool) -> Json:

@@ -16,7 +16,7 @@ from stateward.local.controllers.matching import covers, matches_term
 from stateward.local.documents import Document
 from stateward.local.scheduler.decision import Place, Prepare, Refuse, decide
 from stateward.local.scheduler.filters import refusals
-from stateward.local.scheduler.picture import Picture, Station
+from stateward.local.scheduler.picture import Picture, Reason, Station
 from stateward.local.scheduler.views import NodeView, PodView, node_view, pod_view, requests_of
 from stateward.local.scheduler.volumes import Bound, Impossible, Late
 from unit.local.controllers.cluster.cluster import pod as manifest
@@ -152,7 +152,7 @@ def test_pods_that_are_there_keep_others_away() -> None:
     found, why = refusals(a_pod(labels={"app": "loud"}), picture)
 
     assert [it.node.name for it in found] == ["n3"]
-    assert why == {"node(s) didn't satisfy existing pods anti-affinity rules": 2}
+    assert why == [(Reason("node(s) didn't satisfy existing pods anti-affinity rules", True),)] * 2
 
 
 def test_the_namespace_counts_unless_another_is_named() -> None:
@@ -174,6 +174,14 @@ def test_the_namespace_counts_unless_another_is_named() -> None:
 
 
 # ------------------------------------------------------------------ why not
+HOPELESS = "3 Preemption is not helpful for scheduling"
+
+
+def nobody(why: str, ends: str) -> str:
+    head = "0/3 nodes are available: "
+    return f"{head}{why}. no new claims to deallocate, preemption: {head}{ends}."
+
+
 DEDICATED = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
 
 
@@ -183,11 +191,11 @@ DEDICATED = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
         (a_node("n"), {}, ""),
         (a_node("n", unschedulable=True), {}, "node(s) were unschedulable"),
         (a_node("n", unschedulable=True), {"tolerations": [{"operator": "Exists"}]}, ""),
-        (a_node("n", taints=[DEDICATED]), {}, "node(s) had untolerated taint {dedicated: gpu}"),
+        (a_node("n", taints=[DEDICATED]), {}, "node(s) had untolerated taint(s)"),
         (
             a_node("n", taints=[DEDICATED | {"effect": "NoExecute", "value": ""}]),
             {},
-            "node(s) had untolerated taint {dedicated: }",
+            "node(s) had untolerated taint(s)",
         ),
         (a_node("n", taints=[DEDICATED | {"effect": "PreferNoSchedule"}]), {}, ""),
         (
@@ -211,9 +219,9 @@ DEDICATED = {"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}
     ],
 )
 def test_why_a_node_will_not_do(node: NodeView, wants: Json, why: str) -> None:
-    _, reasons = refusals(a_pod(**wants), Picture((Station(node),)))
+    _, refused = refusals(a_pod(**wants), Picture((Station(node),)))
 
-    assert ", ".join(reasons) == why
+    assert ", ".join(it.text for reasons in refused for it in reasons) == why
 
 
 def port(number: int, **more: Any) -> list[Json]:
@@ -259,8 +267,28 @@ def test_the_message_that_people_know() -> None:
     )
 
     assert decide(a_pod(cpu="2"), Picture(stations)) == Refuse(
-        "0/3 nodes are available: 1 node(s) had untolerated taint {dedicated: gpu}, 2 Insufficient cpu."
+        nobody("1 node(s) had untolerated taint(s), 2 Insufficient cpu", HOPELESS)
     )
+
+
+def test_the_message_counts_where_it_would_help_if_others_were_gone() -> None:
+    stations = (
+        Station(a_node("n1"), [a_pod("other", cpu="3")]),
+        Station(a_node("n2", has={"cpu": "1"})),
+        Station(a_node("n3"), [a_pod("another", cpu="4")]),
+    )
+
+    ends = (
+        "1 Preemption is not helpful for scheduling, 2 No preemption victims found for incoming pod"
+    )
+    assert decide(a_pod(cpu="2"), Picture(stations)) == Refuse(nobody("3 Insufficient cpu", ends))
+
+
+def test_nodes_that_are_not_named_are_not_looked_at() -> None:
+    wants = a_pod(cpu="5", affinity={"nodeAffinity": on_nodes("n2")})
+    why = "1 Insufficient cpu, 2 node(s) didn't satisfy plugin(s) [NodeAffinity]"
+
+    assert decide(wants, cluster(THREE)) == Refuse(nobody(why, HOPELESS))
 
 
 # ------------------------------------------------------------------ which is best
@@ -325,7 +353,7 @@ def test_where_volumes_were_made_the_pod_goes_while_it_can() -> None:
 
 
 TIED = ({"matchExpressions": [{"key": HOST, "operator": "In", "values": ["n2"]}]},)
-DATA = ObjectKey("shop", "data")
+DATA, MORE = ObjectKey("shop", "data"), ObjectKey("shop", "more")
 
 
 @pytest.mark.parametrize(
@@ -334,18 +362,26 @@ DATA = ObjectKey("shop", "data")
         ((Bound(()),), Place("n1")),
         ((Bound(TIED),), Place("n2")),
         ((Late(DATA, (), can_be_made=True),), Prepare("n1", (DATA,))),
-        ((Late(DATA, (TIED,), can_be_made=False),), Prepare("n2", (DATA,))),
+        ((Late(DATA, (("one", TIED),), can_be_made=False),), Prepare("n2", (DATA,))),
         ((Late(DATA, (), can_be_made=True, selected_node="n3"),), Prepare("n3", (DATA,))),
-        ((Impossible("it is not there"),), Refuse("0/3 nodes are available: it is not there.")),
+        (
+            (Impossible("it is not there"),),
+            Refuse("0/3 nodes are available: it is not there. not found"),
+        ),
         (
             (Late(DATA, (), can_be_made=False),),
-            Refuse(
-                "0/3 nodes are available: 3 node(s) didn't find available persistent volumes to bind."
+            Refuse(nobody("3 node(s) didn't find available persistent volumes to bind", HOPELESS)),
+        ),
+        (
+            (
+                Late(DATA, (("one", ()),), can_be_made=False),
+                Late(MORE, (("one", ()), ("two", TIED)), can_be_made=False),
             ),
+            Prepare("n2", (DATA, MORE)),
         ),
         (
             (Bound(TIED), Bound(({"matchFields": []},))),
-            Refuse("0/3 nodes are available: 3 node(s) had volume node affinity conflict."),
+            Refuse(nobody("3 node(s) didn't match PersistentVolume's node affinity", HOPELESS)),
         ),
     ],
 )

@@ -67,10 +67,8 @@ async def test_one_too_many_says_why_and_goes_to_the_node_that_joins():
         await until(lambda: cluster.condition(PODS, "d", "PodScheduled"))
         condition = cluster.condition(PODS, "d", "PodScheduled")
         assert (condition["status"], condition["reason"]) == ("False", "Unschedulable")
-        assert (
-            condition["message"]
-            == "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules."
-        )
+        why = "0/3 nodes are available: 3 node(s) didn't match pod anti-affinity rules. "
+        assert condition["message"].startswith(why)
         told = [it.document() for it in cluster.api.store.all(EVENTS.name)]
         assert [it["message"] for it in told if it["reason"] == "FailedScheduling"] == [
             condition["message"]
@@ -90,10 +88,8 @@ async def test_a_pod_that_goes_makes_room():
         await until(lambda: cluster.placed() == "a:n1")
         await cluster.pod("b", cpu="1")
         await until(lambda: cluster.condition(PODS, "b", "PodScheduled"))
-        assert (
-            cluster.condition(PODS, "b", "PodScheduled")["message"]
-            == "0/1 nodes are available: 1 Insufficient cpu."
-        )
+        message = cluster.condition(PODS, "b", "PodScheduled")["message"]
+        assert message.startswith("0/1 nodes are available: 1 Insufficient cpu. ")
         await cluster.delete(PODS, "a")
         await until(lambda: cluster.placed() == "b:n1")
 
@@ -164,9 +160,7 @@ async def test_a_pod_nobody_can_place_costs_nothing_while_nothing_happens():
         await settled(5)
         before = cluster.api.store.revision
         message = cluster.condition(PODS, "a", "PodScheduled")["message"]
-        assert (
-            message == "0/1 nodes are available: 1 node(s) had untolerated taint {dedicated: gpu}."
-        )
+        assert message.startswith("0/1 nodes are available: 1 node(s) had untolerated taint(s). ")
         await settled(10)
         assert cluster.api.store.revision == before
 

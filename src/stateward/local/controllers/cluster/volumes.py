@@ -179,8 +179,8 @@ class Claims:
             name = await self._make(claim, its_class)
         else:
             return await self._wait(document, _why_not(class_name, its_class))
-        chosen = {"metadata": {"annotations": {BOUND_BY_US: "yes"}}, "spec": {"volumeName": name}}
-        await self._desk.client.patch(_CLAIMS, claim.key, MergePatch(chosen))
+        bound = {"metadata": {"annotations": {BOUND_BY_US: "yes"}}, "spec": {"volumeName": name}}
+        await self._desk.client.patch(_CLAIMS, claim.key, MergePatch(bound))
         return DONE
 
     def _reaches(self, volume: Volume, claim: Claim) -> bool:

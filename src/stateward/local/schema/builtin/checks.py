@@ -321,7 +321,8 @@ def _role_binding(document: Json) -> Iterator[Cause]:
         if not subject.get("name"):
             yield causes.required(f"{where}.name")
         yield from one_of(subject, "kind", kinds, where)
-        if subject.get("kind") == "ServiceAccount" and not subject.get("namespace"):
+        elsewhere = subject.get("namespace") or document["metadata"].get("namespace")
+        if subject.get("kind") == "ServiceAccount" and not elsewhere:
             yield causes.required(f"{where}.namespace")
 
 

@@ -23,6 +23,7 @@ _NODE_PORTS: Final = range(30_000, 32_768)
 _TOLERATED: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
 _OLD_DEFAULT_CLASS: Final = "storageclass.beta.kubernetes.io/is-default-class"
+_INTERNAL: Final = "internalTrafficPolicy"
 _BATCH: Final = "batch.kubernetes.io/"
 
 
@@ -37,6 +38,9 @@ def decide_new(resource: str, document: Json, store: Store) -> None:
             _decide_job(document)
         case "persistentvolumeclaims":
             _decide_claim(document, store)
+            _hold(document["metadata"], "kubernetes.io/pvc-protection")
+        case "persistentvolumes":
+            _hold(document["metadata"], "kubernetes.io/pv-protection")
         case "namespaces":
             document.setdefault("spec", {}).setdefault("finalizers", ["kubernetes"])
 
@@ -56,6 +60,8 @@ def _decide_pod(pod: Json) -> None:
     spec = pod.get("spec")
     if spec is None:
         return
+    if spec.get("terminationGracePeriodSeconds", 0) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
     account = spec.setdefault("serviceAccountName", "default")
     spec.setdefault("serviceAccount", account)
     spec.setdefault("priority", 0)
@@ -109,7 +115,7 @@ def _decide_service(new: Json, old: Json | None, store: Store) -> None:
     if old is None:
         new.setdefault("status", {}).setdefault("loadBalancer", {})
     if spec.get("type") == "ExternalName":
-        for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+        for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", _INTERNAL):
             spec.pop(name, None)
         return
     was = (old or {}).get("spec") or {}
@@ -117,9 +123,9 @@ def _decide_service(new: Json, old: Json | None, store: Store) -> None:
     if spec["type"] == "ClusterIP":
         _leave_nodes(spec, was)
         return
-    if spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts") is False:
-        return
-    _decide_ports(spec, was, store)
+    balanced = spec["type"] == "LoadBalancer" and spec.get("allocateLoadBalancerNodePorts", True)
+    if balanced or spec["type"] == "NodePort":
+        _decide_ports(spec, was, store)
 
 
 def _decide_address(spec: Json, was: Json, store: Store) -> None:
@@ -213,6 +219,13 @@ def _decide_claim(claim: Json, store: Store) -> None:
     if chosen:
         newest = max(chosen, key=lambda meta: (meta["creationTimestamp"], meta["name"]))
         spec["storageClassName"] = newest["name"]
+
+
+def _hold(meta: Json, finalizer: str) -> None:
+    """Keep what may be in use until somebody has seen that it is not."""
+    held = meta.setdefault("finalizers", [])
+    if finalizer not in held:
+        held.append(finalizer)
 
 
 def _check_growth(old: Json, new: Json, store: Store) -> None:
