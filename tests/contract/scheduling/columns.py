@@ -82,6 +82,7 @@ def _plane(root: Path, lost_after: float) -> Plane:
     words = (
         f"--node-monitor-grace-period={lost_after:g}s",
         "--node-monitor-period=1s",
+        "--node-eviction-rate=100",
         # A claim without a volume is looked at again only then.
         "--pvclaimbinder-sync-period=1s",
     )

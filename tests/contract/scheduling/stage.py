@@ -148,6 +148,25 @@ class Stage:
         except TimeoutError:
             assert last == message, last
 
+    async def tainted(self, name: str, *wanted: str) -> None:
+        """Wait until a node has exactly these taints, written as ``key:Effect``."""
+        last: list[str] = []
+
+        async def same() -> bool:
+            found = (await self.wire.get(f"nodes/{name}"))["spec.taints"] or []
+            last[:] = sorted(f"{it['key']}:{it['effect']}" for it in found)
+            return last == sorted(wanted)
+
+        try:
+            await self.wire.until(same)
+        except TimeoutError:
+            assert last == sorted(wanted), last
+
+    async def is_going(self, name: str) -> bool:
+        """Tell whether a pod is on its way out, or out."""
+        found = await self.wire.get(f"pods/{name}")
+        return found.code == 404 or bool(found["metadata.deletionTimestamp"])
+
     async def events(self, name: str, reason: str) -> list[str]:
         """Return what was told about an object for a reason, once something was."""
 
