@@ -82,7 +82,8 @@ def build(
         raise BuildFailed(f"needs Go {source.go}, {go.path} is {go.version}: install a newer one")
     built, log = folder / source.program, folder / "go.log"
     linked = " ".join(["-s -w", *(f"-X {name}={it}" for name, it in source.stamps.items())])
-    words = ["build", "-mod=readonly", "-trimpath", "-ldflags", linked, "-o", str(built)]
+    words = ["build", "-mod=readonly", "-trimpath", f"-tags={','.join(source.tags)}"]
+    words += ["-ldflags", linked, "-o", str(built)]
     with log.open("wb") as said:
         code = _run(
             lambda: subprocess.Popen(

@@ -49,6 +49,11 @@ class Source:
             return {"github.com/prometheus/common/version.Version": self.version}
         return {}
 
+    @property
+    def tags(self) -> tuple[str, ...]:
+        """What Go is told to leave out: promtool would bring the clients of twenty clouds along."""
+        return ("remove_all_sd",) if self.part.name == "promtool" else ()
+
     def __str__(self) -> str:
         return f"{self.program} {self.version}"
 

@@ -232,7 +232,7 @@ class Collector:
         kind = f"{owner.api_version}/{owner.kind}"
         there = f"namespace: {where}, name: {owner.name}, uid: {owner.uid}"
         event = {
-            "metadata": {"generateName": f"{stored.key.name}."},
+            "metadata": {"name": f"{stored.key.name}.{stored.uid}"},
             "involvedObject": {
                 "apiVersion": of.api_version,
                 "kind": of.kind,
@@ -248,7 +248,7 @@ class Collector:
             "firstTimestamp": now,
             "lastTimestamp": now,
         }
-        if True:  # an event is no reason to keep what must go
+        with suppress(ApiError):  # an event is no reason to keep what must go
             self._api.create(EVENTS, where or "default", event, _SELF)
 
     def _judge(self, owner: OwnerReference, of: Stored) -> Owner:

@@ -110,8 +110,8 @@ def _volume_claim(old: Json, new: Json) -> Iterator[Cause]:
             why = "field can not be less than status.capacity"
             yield _forbidden("spec.resources.requests.storage", why)
     if any(was.get(name) != now.get(name) for name in (was | now).keys() - free):
-        free = "resources.requests and volumeAttributesClassName for bound claims"
-        yield _forbidden("spec", f"spec is immutable after creation except {free}")
+        some = "resources.requests and volumeAttributesClassName for bound claims"
+        yield _forbidden("spec", f"spec is immutable after creation except {some}")
 
 
 def _pod(old: Json, new: Json) -> Iterator[Cause]:

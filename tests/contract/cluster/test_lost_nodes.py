@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -24,8 +28,35 @@ async def ready(stage: Stage, name: str, status: str) -> dict[str, Any]:
     return found
 
 
+@asynccontextmanager
+async def alive(stage: Stage, name: str) -> AsyncGenerator[None, None]:
+    """Have a node renew its lease: where all nodes are lost, a real cluster doubts itself."""
+    leases = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+
+    async def renew() -> None:
+        spec = {"holderIdentity": name, "leaseDurationSeconds": 40}
+        (await stage.wire.post(leases, {"metadata": {"name": name}, "spec": spec})).made()
+        while True:
+            now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+            (await stage.wire.patch(f"{leases}/{name}", {"spec": {"renewTime": now}})).ok()
+            await asyncio.sleep(1)
+
+    renewing = asyncio.create_task(renew())
+    try:
+        yield
+    finally:
+        renewing.cancel()
+        await asyncio.gather(renewing, return_exceptions=True)
+        await stage.wire.delete(f"{leases}/{name}")
+
+
 async def test_a_silent_node_is_unknown_and_its_pods_go(stage: Stage) -> None:
-    await stage.nodes(node("a"))
+    await stage.nodes(node("a"), node("b"))
+    async with alive(stage, "b"):
+        await _falls_silent(stage)
+
+
+async def _falls_silent(stage: Stage) -> None:
     brief = {
         "key": UNREACHABLE,
         "operator": "Exists",

@@ -22,6 +22,8 @@ from stateward.kube.http.access import ClusterAccess
 #: Seconds for a controller to do its work, and seconds in which it would have done what it must not.
 PATIENCE: Final = 20.0
 STILL: Final = 0.5
+#: Owners before those whom they own.
+_WORKLOADS: Final = ("cronjobs", "jobs", "statefulsets", "deployments", "replicasets")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +177,14 @@ def _state(pod: Any) -> str:
 async def stage_on(access: ClusterAccess) -> AsyncGenerator[Stage, None]:
     """Provide a stage on a cluster, in a namespace of its own.
 
-    Pods that are left over go with their namespace: a cluster removes those of unknown nodes.
+    Workloads are removed afterwards, or they would act on for ever. Pods that are left over go by
+    themselves: a cluster removes those of unknown nodes.
     """
     async with wire_to(access) as wire:
         puppets = Puppets(wire)
-        async with puppets.acting():
-            yield Stage(wire, puppets)
+        try:
+            async with puppets.acting():
+                yield Stage(wire, puppets)
+        finally:
+            for kind in _WORKLOADS:
+                await wire.delete(kind, {"propagationPolicy": "Background"})

@@ -191,7 +191,12 @@ class Wire:
         params = {"watch": "true", **{key: _word(value) for key, value in query.items()}}
         async with self.session.get(self.url + self.place(path), params=params) as answer:
             assert answer.status == 200, await answer.text()
-            yield _events(answer)
+            try:
+                yield _events(answer)
+            finally:
+                # The farewell of TLS waits for the peer, and could outlive the story.
+                if answer.connection is not None and answer.connection.transport is not None:
+                    answer.connection.transport.abort()
 
     async def until(self, holds: Callable[[], Awaitable[Any]]) -> Any:
         """Wait until a controller has made something hold; return what held."""
