@@ -197,7 +197,7 @@ def test_what_makes_sense_is_taken(resource: Resource[Any]) -> None:
         (
             catalog.ROLE_BINDINGS,
             {"subjects": [{"kind": "ServiceAccount"}]},
-            "subjects[0].namespace",
+            "subjects[0].name",
         ),
     ],
     ids=lambda value: value if isinstance(value, str) else getattr(value, "kind", ""),
