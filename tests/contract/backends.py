@@ -21,7 +21,7 @@ from real import planes
 from stateward.core.chance import Chance
 from stateward.core.clock import SystemClock
 from stateward.core.ports import Ports
-from stateward.kube.client import Client, Propagation, Selection
+from stateward.kube.client import Client, Selection
 from stateward.kube.codec import plain
 from stateward.kube.errors import AlreadyExists, ApiError, Forbidden, NotFound
 from stateward.kube.http.access import BearerToken, ClusterAccess
@@ -147,7 +147,10 @@ def real(access: ClusterAccess, truth: Truth) -> None:
 async def over_http(
     access: ClusterAccess, truth: Truth, forgotten: Forgotten | None = None
 ) -> None:
-    """Run a truth over the wire, in two fresh namespaces of a cluster that has controllers."""
+    """Run a truth over the wire, in two fresh namespaces of a cluster that has controllers.
+
+    They are left there: to empty some thousand of them would keep its controllers from their work.
+    """
     chance = Chance.from_system()
     async with AsyncExitStack() as stack:
         client, rival = [
@@ -159,14 +162,7 @@ async def over_http(
         await _serve_widgets(client)
         namespace = f"contract-{chance.suffix(8)}"
         for name in (namespace, f"{namespace}-b"):
-            made = await client.create(NAMESPACES, {"metadata": {"name": name}})
-            stack.push_async_callback(
-                client.delete,
-                NAMESPACES,
-                made.metadata.key,
-                uid=made.metadata.uid,
-                propagation=Propagation.BACKGROUND,
-            )
+            await client.create(NAMESPACES, {"metadata": {"name": name}})
             await _open(client, name)
         past = forgotten or _long_gone
         await truth(Kube(client, rival, namespace, f"{namespace}-b", _until, past))

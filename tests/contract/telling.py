@@ -8,14 +8,17 @@ difference which is gone is noticed.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
 import pytest
 
 from stateward.cli.render.local import differences_text
+from stateward.local.real import programs
 
 EMBEDDED: Final = "embedded"
+_RELEASE: Final = re.compile(r"1\.\d+")
 
 
 def give_columns(metafunc: pytest.Metafunc, argument: str, columns: Mapping[str, Any]) -> None:
@@ -38,6 +41,16 @@ def tell(pyfuncitem: pytest.Function, argument: str) -> bool | None:
 
     pyfuncitem.funcargs[argument](story)
     return True
+
+
+def is_too_old_for(item: pytest.Item) -> bool:
+    """Tell whether a test is about something that the release of its column does not have yet."""
+    mark = item.get_closest_marker("since")
+    spec = getattr(item, "callspec", None)
+    if mark is None or spec is None:
+        return False
+    releases = [it for it in spec.id.split("-") if _RELEASE.fullmatch(it)]
+    return any(programs.order(it) < programs.order(mark.args[0]) for it in releases)
 
 
 def _column(metafunc: pytest.Metafunc, name: str, column: Any) -> object:

@@ -69,7 +69,7 @@ async def test_what_only_the_server_sets_is_ignored(kube: Kube, field: str, sent
 @pytest.mark.parametrize(
     ("kind", "generation"),
     [
-        ("Pod", 1),
+        pytest.param("Pod", 1, marks=pytest.mark.since("1.33")),
         ("StatefulSet", 1),
         ("Deployment", 1),
         ("PodDisruptionBudget", 1),

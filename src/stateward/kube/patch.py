@@ -18,7 +18,7 @@ from stateward.kube.codec import Json, encode
 COPIES_LIMIT = 3 * 1024 * 1024
 
 _BROKEN_ESCAPE = re.compile(r"~(?![01])")
-_INDEX = re.compile(r"0|[1-9][0-9]{0,8}")
+_INDEX = re.compile(r"[-+]?[0-9]{1,9}")
 
 
 class PatchError(ValueError):
@@ -126,17 +126,17 @@ def _apply(root: Json, operation: Json) -> int:
     path = _pointer(operation, "path")
     match operation.get("op"):
         case "add":
-            _add(root, path, _fresh(_value(operation, path)))
+            _add(root, path, _fresh(operation.get("value")))
         case "remove":
             _take(root, path)
         case "replace":
-            _replace(root, path, _value(operation, path))
+            _replace(root, path, operation.get("value"))
         case "move":
             _move(root, _pointer(operation, "from"), path)
         case "copy":
             return _copy(root, _pointer(operation, "from"), path)
         case "test":
-            _test(root, path, _value(operation, path))
+            _test(root, path, operation.get("value"))
         case other:
             raise PatchError(
                 path, f"op must be add, remove, replace, move, copy or test, got {other!r}"
@@ -188,8 +188,11 @@ def _copy(root: Json, source: str, path: str) -> int:
 
 
 def _test(root: Json, path: str, value: Any) -> None:
+    parent, token = _parent(root, path)
+    if value is None and isinstance(parent, dict) and token not in parent:
+        return  # what is not there is null
     # The values stay out of the message: the document may be a secret.
-    if not same(_get(root, path), value):
+    if not same(parent[_place(parent, token, path)], value):
         raise PatchError(path, "must equal the tested value")
 
 
@@ -212,11 +215,12 @@ def _place(parent: Any, token: str, path: str) -> Any:
 
 
 def _index(token: str, bound: int, path: str) -> int:
+    """Return a place in a list; as with Kubernetes, one below zero counts from the end."""
     if not _INDEX.fullmatch(token):
-        raise PatchError(path, f"an index must be a number without leading zeros, got {token!r}")
-    if int(token) >= bound:
+        raise PatchError(path, f"an index must be a whole number, got {token!r}")
+    if not -bound <= int(token) < bound:
         raise PatchError(path, f"an index must be below {bound} here, got {token}")
-    return int(token)
+    return int(token) % bound
 
 
 def _pointer(operation: Json, name: str) -> str:
@@ -228,12 +232,6 @@ def _pointer(operation: Json, name: str) -> str:
     if _BROKEN_ESCAPE.search(pointer):
         raise PatchError(pointer, f"{name} must write '~' as '~0' and '/' as '~1'")
     return pointer
-
-
-def _value(operation: Json, path: str) -> Any:
-    if "value" not in operation:
-        raise PatchError(path, f"{operation['op']} must have a value")
-    return operation["value"]
 
 
 def _escaped(name: str) -> str:

@@ -106,7 +106,7 @@ def _volume_claim(old: Json, new: Json) -> Iterator[Cause]:
     if old.get("status", {}).get("phase") == "Bound":
         free.add("resources")
         capacity = _amount((old["status"].get("capacity") or {}).get("storage"))
-        if _storage(now) < (capacity or _storage(was)):
+        if _storage(now) < min(_storage(was), capacity or _storage(was)):
             why = "field can not be less than status.capacity"
             yield _forbidden("spec.resources.requests.storage", why)
     if any(was.get(name) != now.get(name) for name in (was | now).keys() - free):

@@ -55,6 +55,8 @@ def _not_selectable(path: str, kind: Kind) -> str:
     if kind.built_in and kind.selectable == SELECTABLE:
         known = ", ".join(f'"{it}"' for it in sorted(SELECTABLE))
         return f'"{path}" is not a known field selector: only {known}'
+    if kind.resource.name == JOBS.name:
+        return f'field label "{path}" not supported for Job'
     return f"field label not supported: {path}"
 
 

@@ -113,7 +113,7 @@ def test_go_is_asked_for_a_plain_program_and_fetches_no_other_go(machine: Machin
 
     words = next(it for it in (machine.root / "words").read_text().splitlines() if "helm" in it)
     assert words.startswith(
-        "build -mod=readonly -trimpath -ldflags"
+        "build -mod=readonly -trimpath -tags= -ldflags"
         f" -s -w -X helm.sh/helm/v3/internal/version.version=v{HELM_SOURCE.version} -o "
     )
     assert words.endswith("/helm helm.sh/helm/v3/cmd/helm")

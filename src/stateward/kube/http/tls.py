@@ -118,8 +118,13 @@ def _trusting(material: TlsMaterial) -> ssl.SSLContext:
     """Return a context that trusts the authority alone, or what the machine trusts if there is
     none.
     """
-    if not material.verify:
-        return _trusting_anybody()
+    context = _trusting_anybody() if not material.verify else _trusting_somebody(material)
+    # A machine's own settings may allow older ones, which nobody should speak any more.
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    return context
+
+
+def _trusting_somebody(material: TlsMaterial) -> ssl.SSLContext:
     match material.authority:
         case None:
             context = ssl.create_default_context()

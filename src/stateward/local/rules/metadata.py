@@ -116,15 +116,10 @@ def _tidy(metadata: Json) -> None:
         if name != "managedFields":
             del metadata[name]
     owners = metadata.get("ownerReferences")
-    if isinstance(owners, list) and all(_has_uid(owner) for owner in owners):
-        first: dict[str, Json] = {}
-        for owner in owners:
-            first.setdefault(owner["uid"], owner)
-        metadata["ownerReferences"] = list(first.values())
-
-
-def _has_uid(owner: Any) -> bool:
-    return isinstance(owner, dict) and isinstance(owner.get("uid"), str)
+    if isinstance(owners, list):
+        metadata["ownerReferences"] = [
+            owner for place, owner in enumerate(owners) if owner not in owners[:place]
+        ]
 
 
 def settle_namespace(metadata: Json, resource: Resource[Any], namespace: str) -> None:

@@ -27,6 +27,10 @@ class StrategicPatch:
     body: Json
 
 
+class Unretainable(PatchError):
+    """A patch that does not say clearly what shall stay: a bad request, to a real server."""
+
+
 def strategic_patch(target: Json, patch: Json, structure: Structure) -> Json:
     """Return the target with the patch laid over it; neither is changed."""
     merged = _merged_object(target, patch, structure, "")
@@ -53,17 +57,21 @@ def _merged_object(
             inner = structure.child(name) if structure is not None else None
             _set(result, name, value, inner, f"{path}/{name}")
     for directive in patch.items():
+        _check_order(patch, directive, structure, path)
         _direct(result, target, directive, structure, path)
     return result
 
 
 def _retain(result: Json, patch: Json, path: str) -> None:
-    if _RETAIN in patch:
-        kept = _listed(_RETAIN, patch[_RETAIN], path)
-        if not all(isinstance(name, str) for name in kept):
-            raise PatchError(path, f"{_RETAIN} must be a list of names, got {kept!r}")
-        for name in result.keys() - set(kept):
-            del result[name]
+    if _RETAIN not in patch:
+        return
+    kept, said = patch[_RETAIN], {name for name in patch if not name.startswith("$")}
+    if not isinstance(kept, list) or not all(isinstance(name, str) for name in kept):
+        raise Unretainable(path, f"{_RETAIN} must be a list of names, got {kept!r}")
+    if said - set(kept):
+        raise Unretainable(path, f"{_RETAIN} must name all that is set, got {kept!r}")
+    for name in result.keys() - set(kept):
+        del result[name]
 
 
 def _set(result: Json, name: str, value: Any, structure: Structure | None, path: str) -> None:
@@ -146,6 +154,24 @@ def _direct(
             how = structure.child(listed) if structure is not None else None
             key = how.patch_merge_key if how else ""
             result[listed] = _arranged(kept, order, before.get(listed) or [], key)
+
+
+def _check_order(
+    patch: Json, directive: tuple[str, Any], structure: Structure | None, path: str
+) -> None:
+    """Raise when the items of a patch come in another order than the one beside them."""
+    name, order = directive
+    listed = name.removeprefix(_ORDER_PREFIX)
+    if listed == name or not isinstance(patch.get(listed), list) or not isinstance(order, list):
+        return
+    how = structure.child(listed) if structure is not None else None
+    key = how.patch_merge_key if how else ""
+    left = [_identity(it, key) for it in order]
+    for item in _without_directives(patch[listed]):
+        while left and not same(left[0], _identity(item, key)):
+            left.pop(0)
+        if not left:
+            raise PatchError(path, f"{listed} must have the order that {name} names")
 
 
 def _listed(name: str, value: Any, path: str) -> list[Any]:

@@ -17,7 +17,7 @@ from stateward.local.kinds import Kind
 #: Bytes of all annotations of an object.
 _ANNOTATIONS_LIMIT = 256 * 1024
 #: Finalizers that Kubernetes' own kinds may have although they have no domain.
-_STANDARD_FINALIZERS = {"orphan", "foregroundDeletion", "kubernetes"}
+STANDARD_FINALIZERS = {"orphan", "foregroundDeletion", "kubernetes"}
 
 
 def invalid(resource: Resource[Any], name: str, *causes: Cause) -> Invalid:
@@ -110,7 +110,7 @@ def _finalizer_problems(finalizers: list[str], kind: Kind) -> Iterator[Cause]:
     for place, finalizer in enumerate(finalizers):
         if problem := naming.label_key_problem(finalizer):
             yield wrong("metadata.finalizers", f"Invalid value: {problem}")
-        if kind.built_in and "/" not in finalizer and finalizer not in _STANDARD_FINALIZERS:
+        if kind.built_in and "/" not in finalizer and finalizer not in STANDARD_FINALIZERS:
             message = "name is neither a standard finalizer name nor is it fully qualified"
             yield wrong(f"metadata.finalizers[{place}]", f"Invalid value: {message}")
     if {"orphan", "foregroundDeletion"} <= set(finalizers):

@@ -27,9 +27,9 @@ from stateward.kube.patch import PatchError, json_patch, overlaid
 from stateward.kube.resources import NAMESPACES, Resource
 from stateward.local.apply import managed
 from stateward.local.kinds import Kind, Kinds
-from stateward.local.rules import metadata, validity
+from stateward.local.rules import advice, metadata, validity
 from stateward.local.rules.admission import Admission, Anything, Author, Strictness
-from stateward.local.rules.strategic import StrategicPatch, strategic_patch
+from stateward.local.rules.strategic import StrategicPatch, Unretainable, strategic_patch
 from stateward.local.store import Store, Stored, rehearsed, stamped
 
 __all__ = ["AnyPatch", "Author", "Strictness", "Writes", "held"]
@@ -73,6 +73,7 @@ class Writes:
     ) -> Stored:
         """Keep a new object."""
         kind = self._kinds.of(resource)
+        author.warnings.extend(advice.on_owners(document))
         meta = metadata.checked(document, resource)["metadata"]
         metadata.settle_namespace(meta, resource, namespace)
         if (sent := meta.get("resourceVersion", "")).isdecimal() and sent.strip("0"):
@@ -90,6 +91,7 @@ class Writes:
     ) -> Stored:
         """Replace an object, or with a subresource that part of it."""
         kind = self._kinds.of(resource)
+        author.warnings.extend(advice.on_owners(document))
         meta = metadata.checked(document, resource)["metadata"]
         metadata.check_address(document, resource, key)
         stored = self._store.get(resource.name, key)
@@ -104,6 +106,7 @@ class Writes:
             old, document, unconditional=kind.unconditional_update, resource=resource
         )
         self._admission.read(kind, document, author)
+        author.warnings.extend(advice.on_finalizers(kind, document, old))
         writer = managed.Writer(author.manager, to_rfc3339(self._now()), subresource)
         return self._replace(kind, old, document, writer, dry_run=author.dry_run)
 
@@ -123,10 +126,12 @@ class Writes:
         old = _loaded(kind, self.existing(resource, key))
         new = _patched(old, patch, kind, key)
         refusal = partial(validity.unpatchable, resource, key.name)
+        author.warnings.extend(advice.on_owners(new, patched=True))
         metadata.checked(new, resource, refusal)
         metadata.check_address(new, resource, key)
         metadata.check_revision(old, new, unconditional=True, resource=resource)
         self._admission.read(kind, new, author, refusal)
+        author.warnings.extend(advice.on_finalizers(kind, new, old))
         writer = managed.Writer(author.manager, to_rfc3339(self._now()), subresource)
         return self._replace(kind, old, new, writer, dry_run=author.dry_run)
 
@@ -156,6 +161,8 @@ class Writes:
         self._admission.read(kind, document, author)
         self._settle_name(kind.resource, document["metadata"])
         self._stamp_new(kind, document)
+        author.warnings.extend(advice.on_name(kind, document["metadata"]["name"]))
+        author.warnings.extend(advice.on_finalizers(kind, document))
         writer = managed.Writer(author.manager, to_rfc3339(self._now()))
         managed.record(None, document, writer, kind)
         return self._keep_new(kind, document, dry_run=author.dry_run)
@@ -346,6 +353,8 @@ def _patched(
             new = _strategically_patched(old, patch, kind)
         else:
             new = json_patch(old, patch.operations)
+    except Unretainable as error:
+        raise BadRequest(str(error)) from error
     except PatchError as error:
         if isinstance(patch, StrategicPatch):
             raise ServerFailed(str(error)) from error  # as a real server does

@@ -63,5 +63,4 @@ def no_such_path() -> web.Response:
 def _quoted(text: str) -> str:
     """Return a text as it may stand in a header: one line, printable, quotes escaped."""
     line = "".join(it if it.isprintable() else " " for it in text)[:_LONGEST_WARNING]
-    clean = line.encode("ascii", "backslashreplace").decode()
-    return clean.replace("\\", "\\\\").replace('"', '\\"')
+    return line.replace("\\", "\\\\").replace('"', '\\"')

@@ -149,6 +149,8 @@ class ApiServer:
     def _describe(
         self, request: web.BaseRequest, path: str, address: Address | None
     ) -> web.StreamResponse:
+        if path.startswith("//"):
+            return answers.no_such_path()
         if request.method not in {"GET", "HEAD"}:
             if path.startswith(("/api/", "/apis/")) and self._told(path, address) is None:
                 return self._no_such_place(path)
@@ -167,7 +169,7 @@ class ApiServer:
 
     def _no_such_place(self, path: str) -> web.Response:
         """Say that nothing is there: in a document below Kubernetes' own groups, else in text."""
-        own = {kind.resource.group for kind in self._kinds if kind.built_in}
+        own = {kind.resource.group for kind in self._kinds if kind.built_in} - {""}
         match path.split("/"):
             case ["", "api", _, *_]:
                 return answers.refusal(not_found_here())

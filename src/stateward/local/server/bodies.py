@@ -62,6 +62,8 @@ def document_of(body: bytes, content_type: str, author: Author | None = None) ->
             found = _from_protobuf(body)
         case other:
             raise _wrong_type(other, _JSON, _YAML, _PROTOBUF)
+    if found is None:
+        return {}  # it says nothing
     if not isinstance(found, dict):
         raise BadRequest(f"the body must be an object, got {type_name(found)}")
     return found
@@ -94,12 +96,15 @@ def _other_patch(kind: str, body: bytes, author: Author) -> AnyPatch:
         case "application/json-patch+json":
             return JsonPatch(tuple(_operations(_from_json(body))))
         case "application/strategic-merge-patch+json":
-            return StrategicPatch(_an_object(_from_json(body, author)))
+            found = _from_json(body, author)
+            return StrategicPatch({} if found is None else _an_object(found))
         case other:
             raise _wrong_type(other, _OPERATIONS, _MERGE, _STRATEGIC, _APPLY)
 
 
 def _operations(found: Any) -> list[Json]:
+    if found is None:
+        return []
     if not isinstance(found, list) or not all(isinstance(it, dict) for it in found):
         raise BadRequest(f"a JSON patch must be a list of objects, got {type_name(found)}")
     if len(found) > _MOST_OPERATIONS:

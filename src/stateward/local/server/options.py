@@ -135,7 +135,7 @@ def author(query: Query, user_agent: str, kind: str) -> Author:
         raise InvalidOptions(kind, *wrong)
     return Author(
         manager or user_agent.partition("/")[0][:_LONGEST_MANAGER] or "unknown",
-        dry_run(query.get("dryRun", ""), kind),
+        dry_run(query, kind),
         _strictness(query.get("fieldValidation", ""), kind),
     )
 
@@ -149,11 +149,15 @@ def _manager_problems(manager: str) -> Iterator[Cause]:
             yield causes.invalid("fieldManager", manager, why)
 
 
-def dry_run(text: str, kind: str) -> bool:
-    """Tell whether a write is a rehearsal; raise Invalid for what nobody knows."""
-    if text not in {"", "All"}:
+def dry_run(query: Query, kind: str) -> bool:
+    """Tell whether a query asks for a rehearsal; raise Invalid for what nobody knows."""
+    return "dryRun" in query and _is_rehearsal(query["dryRun"], kind)
+
+
+def _is_rehearsal(text: str, kind: str) -> bool:
+    if text != "All":
         raise InvalidOptions(kind, causes.unsupported("dryRun", text[:40], ["All"]))
-    return text == "All"
+    return True
 
 
 def _strictness(text: str, kind: str) -> Strictness:
@@ -201,7 +205,7 @@ def deleting(query: Query, body: Json | None) -> Deleting:
         uid=mentioned.uid or "",
         resource_version=mentioned.resource_version or "",
         grace_seconds=asked.grace_period_seconds,
-        dry_run=any(dry_run(text, "DeleteOptions") for text in asked.dry_run or ()),
+        dry_run=any(_is_rehearsal(text, "DeleteOptions") for text in asked.dry_run or ()),
     )
     return Deleting(options, _propagation(asked))
 
@@ -238,6 +242,6 @@ def _from_query(query: Query) -> Json:
         found["propagationPolicy"] = policy
     if "orphanDependents" in query:
         found["orphanDependents"] = flag(query, "orphanDependents")
-    if text := query.get("dryRun"):
-        found["dryRun"] = [text]
+    if "dryRun" in query:
+        found["dryRun"] = [query["dryRun"]]
     return found

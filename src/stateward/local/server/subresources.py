@@ -89,7 +89,7 @@ class Subresources:
         sent = await self._sent(call, "Eviction")
         asked = options.deleting({}, sent.get("deleteOptions") or {})
         how = asked.as_used(Propagation.BACKGROUND)
-        rehearsal = how.dry_run or options.dry_run(call.query.get("dryRun", ""), "CreateOptions")
+        rehearsal = how.dry_run or options.dry_run(call.query, "CreateOptions")
         self._api.evict(call.key, replace(how, dry_run=rehearsal))
         return document(success(call.address, code=201), 201)
 
@@ -97,7 +97,7 @@ class Subresources:
         sent = await self._sent(call, "Binding")
         self._api.bind(
             call.key,
-            _target(sent, dry_run=options.dry_run(call.query.get("dryRun", ""), "CreateOptions")),
+            _target(sent, dry_run=options.dry_run(call.query, "CreateOptions")),
         )
         return document(success(call.address, code=201), 201)
 

@@ -134,7 +134,7 @@ async def test_which_volumes_are_removed(maker: str, policy: str, phase: str, *,
     await shop.user.create(VOLUMES, {"metadata": metadata, "spec": spec})
     await shop.say(VOLUMES, "v", {"status": {"phase": phase}})
     async with running(shop.desk.run()):
-        if is_removed:
-            await until(lambda: not shop.volumes())
+        if is_removed:  # as soon as whoever protects volumes lets it go
+            await until(lambda: "deletionTimestamp" in shop.volumes()[0]["metadata"])
         else:
             await stays(shop.volumes, 3)

@@ -177,12 +177,23 @@ async def test_clients_learn_what_a_patch_may_be() -> None:
 
 
 # ------------------------------------------------------------------ questions
+MAY: dict[str, Any] = {"resourceAttributes": {"verb": "get", "resource": "pods"}}
+MAY_HERE: dict[str, Any] = {
+    "user": "x",
+    "resourceAttributes": {"verb": "get", "resource": "pods", "namespace": "a"},
+}
+
+
 @pytest.mark.parametrize(
     ("place", "sent", "status"),
     [
-        ("authorization.k8s.io/v1/selfsubjectaccessreviews", {}, {"allowed": True}),
-        ("authorization.k8s.io/v1/subjectaccessreviews", {"user": "x"}, {"allowed": True}),
-        ("authorization.k8s.io/v1/namespaces/a/localsubjectaccessreviews", {}, {"allowed": True}),
+        ("authorization.k8s.io/v1/selfsubjectaccessreviews", MAY, {"allowed": True}),
+        ("authorization.k8s.io/v1/subjectaccessreviews", {"user": "x"} | MAY, {"allowed": True}),
+        (
+            "authorization.k8s.io/v1/namespaces/a/localsubjectaccessreviews",
+            MAY_HERE,
+            {"allowed": True},
+        ),
         ("authorization.k8s.io/v1/selfsubjectrulesreviews", {}, {"incomplete": False}),
         ("authentication.k8s.io/v1/tokenreviews", {"token": TOKEN}, {"authenticated": True}),
         ("authentication.k8s.io/v1/tokenreviews", {"token": "guess"}, {"authenticated": False}),
