@@ -12,6 +12,18 @@ from pathlib import Path
 
 BIN = Path(sys.executable).parent
 
+#: Where tests ask a real Kubernetes.
+REAL = (
+    "contract",
+    "kubectl",
+    "local/test_lost_node.py",
+    "local/test_real_control_plane.py",
+    "local/test_up.py",
+    "local/test_workloads.py",
+    "operators",
+    "real",
+)
+
 STAGES: dict[str, list[list[str]]] = {
     "lint": [
         [str(BIN / "ruff"), "check"],
@@ -23,7 +35,7 @@ STAGES: dict[str, list[list[str]]] = {
     "real": [
         # Two at once: a control plane takes its share of the machine. Marked groups stay together.
         [str(BIN / "pytest"), "--real", "--numprocesses", "2", "--dist", "loadgroup", "--quiet"]
-        + [f"tests/{name}" for name in ("contract", "real", "kubectl", "local")]
+        + [f"tests/{name}" for name in REAL]
     ],
 }
 

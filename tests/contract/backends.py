@@ -217,8 +217,6 @@ def all_backends() -> dict[str, Backend]:
     access = planes.shared()
     if path := os.environ.get(KUBECONFIG):
         access["given"] = from_kubeconfig([Path(path)], os.environ)
-    return {
-        "memory": memory,
-        "http": http,
-        **{name: partial(real, it) for name, it in access.items()},
-    }
+    others = {name: partial(real, it) for name, it in access.items()}
+    # Beside real ones the embedded one is asked as they are.
+    return {"http": http, **others} if others else {"memory": memory, "http": http}

@@ -15,7 +15,7 @@ from typing import Any
 from stateward.core.clock import Clock
 from stateward.kube.client import Change, Selection
 from stateward.kube.errors import BadRequest
-from stateward.kube.resources import Resource
+from stateward.kube.resources import JOBS, Resource
 from stateward.kube.selector import FieldSelector, LabelSelector
 from stateward.local.kinds import SELECTABLE, Kind
 from stateward.local.store import Store, Stored, StoreEvent, stamped

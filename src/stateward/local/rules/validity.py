@@ -35,6 +35,12 @@ def unpatchable(resource: Resource[Any], name: str, why: str) -> Invalid:
     return refusal
 
 
+def unfitting(kind: Kind, name: str, field: str, sent: Any) -> Invalid:
+    """Return the refusal of an object that says it is of another kind or version."""
+    wanted = getattr(kind.resource, "kind" if field == "kind" else "api_version")
+    return invalid(kind.resource, name, wrong(field, f'Invalid value: "{sent}": must be {wanted}'))
+
+
 def wrong(field: str, message: str, *, reason: str = "FieldValueInvalid") -> Cause:
     """Return one thing that is wrong, in one place."""
     return Cause(reason=reason, message=message, field=field)

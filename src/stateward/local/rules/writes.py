@@ -127,6 +127,8 @@ class Writes:
         new = _patched(old, patch, kind, key)
         refusal = partial(validity.unpatchable, resource, key.name)
         author.warnings.extend(advice.on_owners(new, patched=True))
+        if not kind.built_in:
+            _check_type(kind, new, key.name)
         metadata.checked(new, resource, refusal)
         metadata.check_address(new, resource, key)
         metadata.check_revision(old, new, unconditional=True, resource=resource)
@@ -334,6 +336,13 @@ def _keep_metadata(new: Json, sent: Json, kind: Kind) -> None:
     mine = {"managedFields"} if kept is None else sent.keys() | new["metadata"].keys()
     for name in mine - (kept or set()):
         _set_or_drop(new["metadata"], name, sent.get(name))
+
+
+def _check_type(kind: Kind, document: Json, name: str) -> None:
+    """Raise Invalid when a patch makes another kind of an object."""
+    for field, wanted in (("apiVersion", kind.resource.api_version), ("kind", kind.resource.kind)):
+        if isinstance(sent := document.get(field), str) and sent != wanted:
+            raise validity.unfitting(kind, name, field, sent)
 
 
 def _set_or_drop(document: Json, name: str, value: object) -> None:

@@ -11,12 +11,16 @@ from stateward.kube.resources import CUSTOM_RESOURCES, NAMESPACES
 from stateward.local.kinds import Kind, ScalePaths
 from stateward.local.rules.admission import Author, Refusal
 from stateward.local.schema import causes, namespaces
-from stateward.local.schema.builtin import checks, decisions, defaults
+from stateward.local.schema.builtin import checks, decisions, defaults, status_checks
 from stateward.local.schema.complaints import at
 from stateward.local.schema.custom.definition_checks import definition_problems, status_problems
 from stateward.local.schema.custom.objects import CustomSchema
-from stateward.local.schema.pruning import without_nulls
-from stateward.local.schema.reading import check_applied, read_built_in, read_custom
+from stateward.local.schema.reading import (
+    check_applied,
+    read_built_in,
+    read_custom,
+    say_nothing,
+)
 from stateward.local.store import Store
 from stateward.local.unheeded import unheeded
 
@@ -46,7 +50,7 @@ class FullAdmission:
     def fill(self, kind: Kind, document: Json) -> None:
         """Fill in defaults, in place; who applied a null said nothing."""
         if kind.built_in:
-            without_nulls(document)
+            say_nothing(kind, document)
         self._fill(kind, document)
 
     def _fill(self, kind: Kind, document: Json) -> None:
@@ -76,6 +80,8 @@ class FullAdmission:
             return chain(found, _scale_problems(kind.scale, new))
         if kind.resource.name == CUSTOM_RESOURCES.name:
             return status_problems(new) if subresource else definition_problems(new, old)
+        if subresource == "status" and kind.built_in:
+            return status_checks.status_problems(kind.resource.name, new, old)
         if subresource or not kind.built_in:
             return ()
         return checks.problems(kind.resource.name, new)

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
+from stateward.core import naming
+
 _DURATION_PART: Final = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(ns|us|µs|ms|s|m|h)")
 _UNITS: Final = {
     "ns": timedelta(microseconds=1) / 1000,
@@ -47,6 +49,38 @@ _HEX: Final = "[0-9A-Fa-f]"
 _UUID: Final = re.compile(rf"{_HEX}{{8}}-?({_HEX}{{4}}-?){{3}}{_HEX}{{12}}")
 _COLOR: Final = re.compile(rf"#?({_HEX}{{3}}|{_HEX}{{6}})")
 _MAC: Final = re.compile(r"[0-9A-Fa-f]{2}([:-][0-9A-Fa-f]{2}){5}")
+
+
+_SSN: Final = re.compile(r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}")
+_PART: Final = r"\s*([01]?[0-9]?[0-9]|2[0-4][0-9]|25[0-5])\s*"
+_RGB: Final = re.compile(rf"rgb\({_PART},{_PART},{_PART}\)")
+
+
+def is_card(text: str) -> bool:
+    """Tell whether a text is the number of a payment card, by its check digit."""
+    digits = re.sub(r"[^0-9]", "", text)
+    odd, even = digits[-1::-2], digits[-2::-2]
+    total = sum(map(int, odd)) + sum(sum(divmod(2 * int(it), 10)) for it in even)
+    return 13 <= len(digits) <= 19 and total % 10 == 0
+
+
+def is_isbn(text: str, *lengths: int) -> bool:
+    """Tell whether a text is the number of a book, of ten digits or thirteen."""
+    digits = [10 if it == "X" else int(it) for it in re.sub(r"[\s-]", "", text) if it in _ISBN]
+    if len(digits) != len(re.sub(r"[\s-]", "", text)) or len(digits) not in lengths:
+        return False
+    if len(digits) == 10:
+        return sum(place * it for place, it in enumerate(digits, 1)) % 11 == 0
+    return sum(it * (1, 3)[place % 2] for place, it in enumerate(digits)) % 10 == 0
+
+
+_ISBN: Final = "0123456789X"
+
+
+def _is_uuid(text: str, version: int) -> bool:
+    plain = text.replace("-", "").lower()
+    variant = version == 3 or plain[16:17] in set("89ab")
+    return _UUID.fullmatch(text) is not None and plain[12] == str(version) and variant
 
 
 def is_duration(text: str) -> bool:
@@ -125,6 +159,17 @@ FORMATS: Final[Mapping[str, Callable[[str], bool]]] = {
     "uuid": lambda text: _UUID.fullmatch(text) is not None,
     "password": lambda _text: True,
     "datetime": is_moment,
+    "ssn": lambda text: _SSN.fullmatch(text) is not None,
+    "rgbcolor": lambda text: _RGB.fullmatch(text) is not None,
+    "creditcard": is_card,
+    "isbn": lambda text: is_isbn(text, 10, 13),
+    "isbn10": lambda text: is_isbn(text, 10),
+    "isbn13": lambda text: is_isbn(text, 13),
+    "uuid3": lambda text: _is_uuid(text, 3),
+    "uuid4": lambda text: _is_uuid(text, 4),
+    "uuid5": lambda text: _is_uuid(text, 5),
+    "k8s-short-name": lambda text: not naming.dns_label_problem(text),
+    "k8s-long-name": lambda text: not naming.dns_subdomain_problem(text),
     "hexcolor": lambda text: _COLOR.fullmatch(text) is not None,
     "bsonobjectid": lambda text: re.fullmatch(rf"{_HEX}{{24}}", text) is not None,
 }

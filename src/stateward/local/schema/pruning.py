@@ -36,6 +36,21 @@ def pruned_ways(value: Any, schema: Json) -> list[Way]:
     return found
 
 
+def texts_for_nulls(value: Any, schema: Json) -> None:
+    """Have empty texts for nulls in maps of texts, in place: there a name alone says something."""
+    schema = resolved(schema)
+    if isinstance(value, list) and isinstance(items := schema.get("items"), dict):
+        for inner in value:
+            texts_for_nulls(inner, items)
+    elif isinstance(value, dict):
+        fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
+        for name, inner in value.items():
+            if inner is None and name not in fields and others == _TEXT:
+                value[name] = ""
+            elif isinstance(of_field := fields.get(name, others), dict):
+                texts_for_nulls(inner, of_field)
+
+
 def without_nulls(value: Any) -> None:
     """Drop the members that are null, in place: to Kubernetes' own kinds, they say nothing."""
     if isinstance(value, dict):

@@ -13,7 +13,14 @@ from stateward.local.kinds import Kind
 from stateward.local.rules.admission import Author, Refusal, Strictness
 from stateward.local.schema import validators
 from stateward.local.schema.complaints import unreadable
-from stateward.local.schema.pruning import OBJECT, pruned, pruned_ways, without_nulls
+from stateward.local.schema.custom import typed
+from stateward.local.schema.pruning import (
+    OBJECT,
+    pruned,
+    pruned_ways,
+    texts_for_nulls,
+    without_nulls,
+)
 
 #: Oddities that a writer is told of at most, as with a real server.
 _MOST_TOLD: Final = 100
@@ -31,6 +38,7 @@ def read_built_in(kind: Kind, document: Json, author: Author, refusal: Refusal) 
     if validator.is_valid(document):  # every field is known and of its type, which is the rule
         tell([], kind, author, refusal)
         return
+    texts_for_nulls(document, {"$ref": name})
     without_nulls(document)
     unknown = pruned(document, {"$ref": name})
     if found := unreadable(validator, document):
@@ -62,6 +70,7 @@ def check_applied(kind: Kind, body: Json) -> None:
     copy = plain(body)
     if kind.schema is not None:
         unknown = pruned_ways(copy, whole(kind.schema))
+        mistyped = [*typed.mistyped(copy, kind.schema)]
     elif (name := definition_of(kind)) is not None:
         validator = validators.of_definition(name)
         if validator.is_valid(body):
@@ -85,6 +94,13 @@ def _no_typed_patch(kind: Kind, meta: Json, found: list[str]) -> str:
         f"failed to create typed patch object ({which};"
         f" {resource.group}/{resource.version}, Kind={resource.kind}): {told}"
     )
+
+
+def say_nothing(kind: Kind, document: Json) -> None:
+    """Leave out what an applied object says in nulls, in place."""
+    if (name := definition_of(kind)) is not None:
+        texts_for_nulls(document, {"$ref": name})
+    without_nulls(document)
 
 
 def definition_of(kind: Kind) -> str | None:

@@ -46,7 +46,8 @@ _IDLE: Final = 120.0
 _LONGEST_LINE: Final = 64 * 1024
 #: Characters of what a library says about a request.
 _LONGEST_REASON: Final = 200
-_OPEN: Final = frozenset({"/healthz", "/livez", "/readyz", "/version"})
+_HEALTH: Final = frozenset({"/healthz", "/livez", "/readyz"})
+_OPEN: Final = _HEALTH | {"/version"}
 #: What kubectl falls back to for a kind that version 3 does not know: a document with nothing in it
 #: (the field ``swagger``), so that it goes on and says that there is no such kind.
 _V2: Final = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
@@ -155,8 +156,8 @@ class ApiServer:
             if path.startswith(("/api/", "/apis/")) and self._told(path, address) is None:
                 return self._no_such_place(path)
             raise not_allowed()
-        if path in _OPEN and path != "/version":
-            return answers.plain("ok")
+        if path.removesuffix("/ping") in _HEALTH:
+            return answers.plain(_health(request, path))
         if path.startswith("/openapi/v3/"):
             text = self._openapi.document(path.removeprefix("/openapi/v3/"))
             return answers.no_such_path() if text is None else answers.answer(text)
@@ -270,6 +271,13 @@ def version() -> Json:
         "compiler": "",
         "platform": "linux/amd64",
     }
+
+
+def _health(request: web.BaseRequest, path: str) -> str:
+    """Return that all is well; who asks for more is told what was looked at."""
+    if "verbose" not in request.query or path not in _HEALTH:
+        return "ok"
+    return f"[+]ping ok\n{path[1:]} check passed\n"
 
 
 def _check_own_name(request: web.BaseRequest) -> None:

@@ -13,9 +13,10 @@ from stateward.kube.client import Apply, Propagation
 from stateward.kube.codec import Json
 from stateward.kube.errors import ApiError, BadRequest, MethodNotAllowed
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import JOBS, NAMESPACES
+from stateward.kube.resources import CUSTOM_RESOURCES, JOBS, NAMESPACES
 from stateward.local.api import Api
 from stateward.local.kinds import Kind
+from stateward.local.rules import validity
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.metadata import check_type
 from stateward.local.rules.writes import Author
@@ -30,7 +31,10 @@ from stateward.local.server.streams import Streams
 _OPTIONS: Final = {"POST": "CreateOptions", "PUT": "UpdateOptions", "PATCH": "PatchOptions"}
 #: Of these a deletion shows what they were, of others only that they are gone.
 _SHOWN_AT_LAST: Final = frozenset(
-    {"persistentvolumeclaims", "persistentvolumes", "pods", "serviceaccounts", "services"}
+    [
+        *("persistentvolumeclaims", "persistentvolumes", "pods", "serviceaccounts", "services"),
+        CUSTOM_RESOURCES.name,
+    ]
 )
 _ORPHANED_JOBS: Final = (
     "child pods are preserved by default when jobs are deleted; set propagationPolicy=Background"
@@ -200,6 +204,8 @@ def _check_kind(document: Json, kind: Kind) -> None:
             f"the API version in the data ({document.get('apiVersion', '')}) does not match"
             f" the expected API version ({resource.api_version})"
         )
+    if document["kind"] != resource.kind:
+        raise validity.unfitting(kind, _name_in(document), "kind", document["kind"])
 
 
 def _name_in(document: Json) -> str:

@@ -172,12 +172,25 @@ def _definition(document: Json) -> None:
         _set(names, singular=kind.lower(), listKind=f"{kind}List")
 
 
+def _event(document: Json) -> None:
+    _set(document, source={}, reportingComponent="", reportingInstance="")
+    for name in ("firstTimestamp", "lastTimestamp", "eventTime"):
+        document.setdefault(name, None)  # said, even where nobody knows
+
+
+def _lease(document: Json) -> None:
+    for name in ("strategy", "preferredHolder"):
+        (document.get("spec") or {}).pop(name, None)  # no cluster has this by default
+
+
 _FILLERS: Final[dict[str, Callable[[Json], None]]] = {
     "pods": fill_pod,
     "services": _service,
     "secrets": _secret,
     "namespaces": _namespace,
     "nodes": _node,
+    "events": _event,
+    "leases.coordination.k8s.io": _lease,
     "persistentvolumeclaims": _claim,
     "persistentvolumes": _volume,
     "deployments.apps": _deployment,

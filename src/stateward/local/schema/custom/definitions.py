@@ -35,11 +35,12 @@ def is_established(definition: Json) -> bool:
 def settled_status(definition: Json, others: Iterable[Json], now: float) -> Json:
     """Return what the status of a definition must be, given all the others."""
     spec, was = definition["spec"], _status(definition)
-    conflict = next(_conflicts(spec, others), None)
+    conflicts = dict(_conflicts(spec, others))
     stored = next(version["name"] for version in spec["versions"] if version.get("storage"))
     kept = it if isinstance(it := was.get("storedVersions"), list) else []
-    accepted = was.get("acceptedNames") or {"plural": "", "kind": ""}
-    if conflict is None:
+    accepted = {"plural": "", "kind": ""} | (was.get("acceptedNames") or {})
+    accepted |= {name: it for name, it in spec["names"].items() if name not in conflicts}
+    if not conflicts:
         accepted = spec["names"]
         said = [
             condition("NamesAccepted", "True", "NoConflicts", "no conflicts found"),
@@ -51,7 +52,8 @@ def settled_status(definition: Json, others: Iterable[Json], now: float) -> Json
             ),
         ]
     else:
-        reason, name = conflict
+        field, name = [*conflicts.items()][-1]
+        reason = f"{field[0].upper()}{field[1:]}Conflict"
         said = [condition("NamesAccepted", "False", reason, f'"{name}" is already in use')]
         if not is_established(definition):
             told = "not all names are accepted"
@@ -88,22 +90,19 @@ def _conditions(definition: Json) -> list[Json]:
 
 
 def _conflicts(spec: Json, others: Iterable[Json]) -> Iterator[tuple[str, str]]:
-    """Yield the names that another definition of the same group has already."""
-    mine = spec["names"]
+    """Yield which names other definitions of the same group have already, the last weighs most."""
+    mine, words, kinds = spec["names"], set(), set()
     for other in others:
-        if (other.get("spec") or {}).get("group") != spec["group"]:
-            continue
-        names = _status(other).get("acceptedNames") or {}
-        words = {names.get("plural"), names.get("singular"), *(names.get("shortNames") or ())}
-        kinds = {names.get("kind"), names.get("listKind")}
-        for field, taken in (("plural", words), ("singular", words), ("kind", kinds)):
-            if mine.get(field) and mine[field] in taken:
-                yield f"{field.capitalize()}Conflict", mine[field]
-        if mine.get("listKind") in kinds:
-            yield "ListKindConflict", mine["listKind"]
-        for name in mine.get("shortNames") or ():
-            if name in words:
-                yield "ShortNamesConflict", name
+        if (other.get("spec") or {}).get("group") == spec["group"]:
+            names = _status(other).get("acceptedNames") or {}
+            words |= {names.get("plural"), names.get("singular"), *(names.get("shortNames") or ())}
+            kinds |= {names.get("kind"), names.get("listKind")}
+    taken = {"plural": words, "singular": words, "shortNames": words, "kind": kinds}
+    for field, those in (taken | {"listKind": kinds}).items():
+        given = mine.get(field) or ()
+        for name in given if isinstance(given, list) else (given,):
+            if name and name in those:
+                yield field, name
 
 
 def _kind(definition: Json, version: Json, stored: str, *, several: bool) -> Kind:

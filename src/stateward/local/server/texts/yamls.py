@@ -26,6 +26,10 @@ _COLLECTIONS: Final = frozenset({"seq", "map"})
 _NUMBER: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)[eE][-+]?[0-9]+")
 
 
+#: Yes and no, to Kubernetes and not to this library.
+_SHORT: Final = {"y": True, "Y": True, "n": False, "N": False}
+
+
 class YamlError(ValueError):
     """A text that is no YAML, or more than JSON can say: why."""
 
@@ -139,6 +143,8 @@ class _Reader:
                 return _finite(self._loader.construct_yaml_float(node))
             case "str" if event.implicit[0] and _NUMBER.fullmatch(text):
                 return _finite(float(text))
+            case "str" if event.implicit[0] and text in _SHORT:
+                return _SHORT[text]
             case _:
                 return text
 
