@@ -6,13 +6,14 @@ With ``--real`` everything that asks for kubectl is also asked of the real Kuber
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Iterator
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from contract.kubernetes.columns import EMBEDDED
+from fakes.threads import in_a_thread
 from local.clusters import Kubectl, kubectl_for
 from real import planes
 from stateward.core.ports import Ports
@@ -41,20 +42,12 @@ def kubeconfig(request: pytest.FixtureRequest) -> Path:
 def embedded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Serve until the end of the session."""
     path = tmp_path_factory.mktemp("kubectl") / "kubeconfig"
-    ready, loop = threading.Event(), asyncio.new_event_loop()
-    ending = asyncio.Event()
-    thread = threading.Thread(target=loop.run_until_complete, args=(_serve(path, ready, ending),))
-    thread.start()
-    try:
-        assert ready.wait(10)
+    with in_a_thread(lambda: _serving(path)):
         yield path
-    finally:
-        loop.call_soon_threadsafe(ending.set)
-        thread.join(10)
-        loop.close()
 
 
-async def _serve(path: Path, ready: threading.Event, ending: asyncio.Event) -> None:
+@asynccontextmanager
+async def _serving(path: Path) -> AsyncGenerator[None, None]:
     ports = Ports.of_this_machine()
     api = served_api(ports)
     who = identity(ports.clock.now())
@@ -62,8 +55,7 @@ async def _serve(path: Path, ready: threading.Event, ending: asyncio.Event) -> N
     async with ApiServer(api, ports, token=who.token).listening(tls=who.tls) as url:
         write_secret(path, kubeconfig_text(url, who.token, who.authority).encode())
         collecting = asyncio.create_task(collector.run(ports))
-        ready.set()
-        await ending.wait()
+        yield
         collecting.cancel()
 
 

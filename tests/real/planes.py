@@ -9,12 +9,12 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-import threading
-from collections.abc import Iterable, Iterator
-from contextlib import AsyncExitStack, contextmanager
+from collections.abc import AsyncGenerator, Iterable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Final
 
+from fakes.threads import in_a_thread
 from stateward.core.ports import Ports
 from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.kubeconfig import from_kubeconfig
@@ -68,37 +68,16 @@ def all_shared() -> Iterator[None]:
 
 @contextmanager
 def held(*planes: Plane) -> Iterator[None]:
-    """Run control planes in a thread: those who use them have loops of their own."""
-    ready: threading.Event = threading.Event()
-    failed: list[BaseException] = []
-    loop = asyncio.new_event_loop()
-    ending = asyncio.Event()
-
-    def work() -> None:
-        try:
-            loop.run_until_complete(_hold(planes, ready, ending))
-        except BaseException as error:  # noqa: BLE001 - told by the thread that waits
-            failed.append(error)
-            ready.set()
-
-    thread = threading.Thread(target=work, name="real planes")
-    thread.start()
-    try:
-        ready.wait()
-        if failed:
-            raise failed[0]
+    """Run control planes beside this thread."""
+    with in_a_thread(lambda: _all_running(planes)):
         yield
-    finally:
-        loop.call_soon_threadsafe(ending.set)
-        thread.join()
-        loop.close()
 
 
-async def _hold(planes: Iterable[Plane], ready: threading.Event, ending: asyncio.Event) -> None:
+@asynccontextmanager
+async def _all_running(planes: Iterable[Plane]) -> AsyncGenerator[None, None]:
     async with AsyncExitStack() as stack:
         await asyncio.gather(*(stack.enter_async_context(it.running()) for it in planes))
-        ready.set()
-        await ending.wait()
+        yield
 
 
 def own(root: Path, part: Part = KUBERNETES, ports: Ports | None = None) -> Plane:

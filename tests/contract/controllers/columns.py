@@ -10,11 +10,14 @@ from typing import Final, TypeAlias
 from contract.controllers.stage import Stage, stage_on
 from contract.kubernetes.columns import embedded
 from contract.telling import EMBEDDED
+from fakes.threads import Lazily
 from real import planes
 from stateward.kube.http.access import ClusterAccess
 from stateward.local.controllers.workloads import all as workloads
 from stateward.local.real.programs import OLDEST_KUBERNETES
 
+#: The embedded one of this process, told all stories as a real one is.
+SERVED: Final = Lazily(lambda: embedded(workloads.employ))
 #: Seconds for one story: a CronJob may have to wait for the next minute.
 PATIENCE: Final = 100.0
 
@@ -32,16 +35,11 @@ def all_columns() -> dict[str, Column]:
 
 
 def _tell_embedded(story: Story) -> None:
-    asyncio.run(asyncio.wait_for(_embedded(story), PATIENCE))
+    _tell_real(SERVED(), story)
 
 
 def _tell_real(access: ClusterAccess, story: Story) -> None:
     asyncio.run(asyncio.wait_for(_told(access, story), PATIENCE))
-
-
-async def _embedded(story: Story) -> None:
-    async with embedded(workloads.employ) as access:
-        await _told(access, story)
 
 
 async def _told(access: ClusterAccess, story: Story) -> None:

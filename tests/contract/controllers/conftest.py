@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from contract.controllers.columns import all_columns
+from contract.controllers.columns import SERVED, all_columns
 from contract.telling import give_columns, tell
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     give_columns(metafunc, "stage", all_columns())
+
+
+def pytest_sessionfinish() -> None:
+    SERVED.close()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -10,6 +10,7 @@ from typing import Final, TypeAlias
 
 from contract.kubernetes.wire import Wire, wire_to
 from contract.telling import EMBEDDED
+from fakes.threads import Lazily
 from real import planes
 from stateward.core.ports import Ports
 from stateward.kube.http.access import BearerToken, ClusterAccess
@@ -37,7 +38,7 @@ def all_columns() -> dict[str, Column]:
 
 
 def _tell_embedded(story: Story) -> None:
-    asyncio.run(asyncio.wait_for(_embedded(story), PATIENCE))
+    _tell_real(SERVED(), story)
 
 
 def _tell_real(access: ClusterAccess, story: Story) -> None:
@@ -47,11 +48,6 @@ def _tell_real(access: ClusterAccess, story: Story) -> None:
 async def _told(access: ClusterAccess, story: Story) -> None:
     async with wire_to(access) as wire:
         await story(wire)
-
-
-async def _embedded(story: Story) -> None:
-    async with embedded() as access:
-        await _told(access, story)
 
 
 @asynccontextmanager
@@ -73,3 +69,7 @@ async def embedded(*employers: Callable[[Desk], None]) -> AsyncGenerator[Cluster
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+#: The embedded one of this process: as a real one it is told all stories, each in its namespaces.
+SERVED: Final = Lazily(embedded)

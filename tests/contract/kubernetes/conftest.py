@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from contract.kubernetes.columns import all_columns
+from contract.kubernetes.columns import SERVED, all_columns
 from contract.telling import give_columns, tell
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     give_columns(metafunc, "wire", all_columns())
+
+
+def pytest_sessionfinish() -> None:
+    SERVED.close()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from contract.kubernetes.custom import TEXT, fields, keyed, listed, things
+from contract.kubernetes.custom import NUMBER, TEXT, fields, keyed, listed, things
 from contract.kubernetes.wire import Wire
 
 
@@ -159,3 +159,32 @@ async def test_a_built_in_kind_knows_its_fields_too(wire: Wire) -> None:
 
     assert answer.code == 500
     assert answer["message"].endswith(".bogus: field not declared in schema")
+
+
+async def test_a_name_alone_says_something_in_a_map_of_texts(wire: Wire) -> None:
+    body = config() | {"data": {"x": "1", "y": None}}
+
+    for code in (201, 200):
+        answer = (await wire.apply("configmaps/a", body)).ok(code)
+        assert answer["data"] == {"x": "1", "y": ""}
+
+
+@pytest.mark.parametrize(
+    ("spec", "where"),
+    [
+        ({"size": "x"}, ".spec.size: expected numeric (int or float), got string"),
+        ({"words": "x"}, ".spec.words: expected list"),
+        ("x", ".spec: expected map"),
+        ({"parts": [{"value": "x"}]}, ".spec.parts: element 0: associative list with keys has"),
+    ],
+    ids=str,
+)
+async def test_types_come_before_disputes(wire: Wire, spec: Any, where: str) -> None:
+    schema = fields(size=NUMBER, words=listed(TEXT), parts=keyed(name=TEXT, value=TEXT))
+    async with things(wire, schema) as kind:
+        mine = kind.body(spec={"size": 1})
+        (await wire.apply(kind.at("a"), mine, "other")).made()
+
+        answer = await wire.apply(kind.at("a"), kind.body(spec=spec))
+
+        answer.refused(500, "", says=where)

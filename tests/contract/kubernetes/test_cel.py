@@ -253,6 +253,15 @@ async def test_a_rule_knows_formats(wire: Wire) -> None:
     (await ask(wire, ruled(WORD, "!format.dns1123Label().validate(self).hasValue()"))).made()
 
 
+@pytest.mark.since("1.35")
+@pytest.mark.parametrize(
+    "rule", ["self.all(place, it, place < it)", "semver('1.2.3').major() == 1"]
+)
+@pytest.mark.differs("no semver, no macros of two variables")
+async def test_rules_have_learnt_more(wire: Wire, rule: str) -> None:
+    (await ask(wire, ruled(NUMBERS, rule))).made()
+
+
 # ------------------------------------------------------------------ rules that are none
 @pytest.mark.parametrize(
     ("schema", "cause"),

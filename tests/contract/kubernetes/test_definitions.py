@@ -261,9 +261,26 @@ async def test_a_definition_says_what_was_accepted(wire: Wire) -> None:
         }
 
 
-async def test_names_that_are_taken_are_not_given_again(wire: Wire) -> None:
+OTHERS = {"plural": "others", "singular": "other", "kind": "Other", "shortNames": ["oo"]}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "taken"),
+    [
+        ({"shortNames": ["thing"]}, ["shortNames"]),
+        ({"singular": "thing"}, ["singular"]),
+        ({"kind": "Thing", "listKind": "OtherList"}, ["kind"]),
+        ({"kind": "Other", "listKind": "ThingList"}, ["listKind"]),
+        ({"kind": "Thing"}, ["kind", "listKind"]),
+        ({"kind": "Thing", "shortNames": ["thing"]}, ["kind", "shortNames", "listKind"]),
+    ],
+    ids=str,
+)
+async def test_names_that_are_taken_are_not_given_again(
+    wire: Wire, wanted: Json, taken: list[str]
+) -> None:
     async with things(wire, fields(a=TEXT)) as kind:
-        names = {"plural": "others", "singular": "other", "kind": "Other", "shortNames": ["thing"]}
+        names = OTHERS | wanted
         document = definition(kind.group, V1, names=names)
         document["metadata"]["name"] = f"others.{kind.group}"
         place = f"customresourcedefinitions/others.{kind.group}"
@@ -273,11 +290,16 @@ async def test_names_that_are_taken_are_not_given_again(wire: Wire) -> None:
             return (await wire.get(place))["status.conditions"]
 
         said = {it["type"]: (it["status"], it["reason"]) for it in await wire.until(is_told)}
+        accepted = (await wire.get(place))["status.acceptedNames"]
         await wire.delete(place)
+        reason = f"{taken[-1][0].upper()}{taken[-1][1:]}Conflict"
         assert said == {
-            "NamesAccepted": ("False", "ShortNamesConflict"),
+            "NamesAccepted": ("False", reason),
             "Established": ("False", "NotAccepted"),
         }
+        given = {"listKind": f"{names['kind']}List"} | names
+        kept = {name: it for name, it in given.items() if name not in taken}
+        assert accepted == {"kind": ""} | kept
 
 
 async def test_a_kind_without_namespaces(wire: Wire) -> None:
@@ -326,3 +348,50 @@ async def test_objects_are_selected_by_the_fields_that_a_kind_names(wire: Wire) 
         assert await names("metadata.name=a") == ["a"]
         refused = await wire.get(kind.at(), fieldSelector="spec.z=x")
         refused.refused(400, "BadRequest", says="field label not supported: spec.z")
+
+
+async def test_a_definition_that_goes_is_shown(wire: Wire) -> None:
+    async with things(wire, fields(a=TEXT)) as kind:
+        answer = (await wire.delete(kind.definition)).ok()
+
+        assert (answer["kind"], answer.name) == (
+            "CustomResourceDefinition",
+            f"things.{kind.group}",
+        )
+        assert answer["metadata.finalizers"] == ["customresourcecleanup.apiextensions.k8s.io"]
+
+
+async def test_whoever_converts_nothing_has_no_webhook(wire: Wire) -> None:
+    hook = {"clientConfig": {"url": "https://a.example/b"}, "conversionReviewVersions": ["v1"]}
+
+    (await ask(wire, V1, conversion={"strategy": "None", "webhook": hook})).refused(
+        422,
+        "Invalid",
+        "FieldValueForbidden spec.conversion.webhookClientConfig",
+        "FieldValueForbidden spec.conversion.conversionReviewVersions",
+    )
+
+
+@pytest.mark.differs('no conversion between versions of a custom kind but "None"')
+async def test_a_webhook_may_convert(wire: Wire) -> None:
+    hook = {"clientConfig": {"url": "https://a.example/b"}, "conversionReviewVersions": ["v1"]}
+
+    (await ask(wire, V1, conversion={"strategy": "Webhook", "webhook": hook})).made()
+
+
+@pytest.mark.differs("A schema whose items are a list is not read at all (400)")
+async def test_items_are_not_a_list(wire: Wire) -> None:
+    answer = await ask(wire, version(whole(fields(a={"type": "array", "items": [TEXT]}))))
+
+    answer.refused(422, "Invalid", says="items must be a schema object and not an array")
+
+
+async def test_an_object_says_which_kind_it_is(wire: Wire) -> None:
+    async with things(wire, fields(a=TEXT)) as kind:
+        made = await wire.post(kind.at(), kind.body() | {"kind": "Other"})
+        made.refused(422, "Invalid", "FieldValueInvalid kind", says="must be Thing")
+
+        await kind.made({})
+        for field, other in (("kind", "Other"), ("apiVersion", f"{kind.group}/v2")):
+            patched = await wire.patch(kind.at("a"), {field: other})
+            patched.refused(422, "Invalid", f"FieldValueInvalid {field}", says=f"{other}")

@@ -117,3 +117,14 @@ async def test_events_are_found_by_what_they_are_about(wire: Wire) -> None:
 
 async def test_an_update_makes_an_event_that_is_not_there(wire: Wire) -> None:
     (await wire.put("events/e", event(wire))).made()
+
+
+async def test_an_event_says_what_it_does_not_know(wire: Wire) -> None:
+    made = (await wire.post("events", event(wire))).made()
+
+    moments = {"firstTimestamp": None, "lastTimestamp": None, "eventTime": None}
+    unknown = moments | {"source": {}, "reportingComponent": "", "reportingInstance": ""}
+    given = event(wire)
+    for name in unknown.keys() - given.keys():
+        assert name in made.body
+        assert made[name] == unknown[name]

@@ -112,3 +112,12 @@ async def test_numbers_that_make_sense(wire: Wire, field: str, number: int, said
 @pytest.mark.parametrize("spec", [{"leaseDurationSeconds": "5"}, {"holderIdentity": 7}], ids=str)
 async def test_types_are_what_they_are(wire: Wire, spec: dict[str, Any]) -> None:
     (await wire.post("leases", lease(**spec))).refused(400, "BadRequest")
+
+
+async def test_a_lease_has_no_strategy_yet(wire: Wire) -> None:
+    asked = {"strategy": "OldestEmulationVersion", "preferredHolder": "x", "holderIdentity": "y"}
+
+    made = (await wire.post("leases", lease(**asked), fieldValidation="Strict")).made()
+
+    assert "strategy" not in made["spec"]
+    assert "preferredHolder" not in made["spec"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from contract.kubernetes.custom import NUMBER, TEXT, fields, keyed, things
 from contract.kubernetes.wire import Answer, Wire
 
@@ -86,3 +88,23 @@ async def test_a_custom_kind_is_described_as_it_was_defined(wire: Wire) -> None:
 
 async def test_a_document_that_is_not_there(wire: Wire) -> None:
     assert (await wire.get("/openapi/v3/apis/unicorns.example/v1")).code == 404
+
+
+@pytest.mark.differs("its answers may not be kept")
+async def test_a_document_that_is_named_by_its_hash_may_be_kept(wire: Wire) -> None:
+    index = (await wire.get("/openapi/v3")).ok()
+    path, _, digest = index.body["paths"]["apis/apps/v1"]["serverRelativeURL"].partition("?hash=")
+
+    first = (await wire.get(path, hash=digest)).ok()
+    known = {"If-None-Match": first.headers.get("Etag", "")}
+    again = await wire.ask("GET", path, headers=known, hash=digest)
+
+    assert first.headers["Cache-Control"] == "public, immutable"
+    assert again.code == 304
+
+
+@pytest.mark.differs("it does not name the paths of status and scale")
+async def test_paths_of_parts_are_named_too(wire: Wire) -> None:
+    document = (await wire.get(_APPS)).ok()
+
+    assert {f"{_SETS}/{{name}}/status", f"{_SETS}/{{name}}/scale"} <= document.body["paths"].keys()

@@ -232,6 +232,17 @@ async def test_what_a_schema_takes(wire: Wire, schema: Json, value: Any, kept: A
         ("hostname", "a.example", "-a-"),
         ("uri", "https://a.example/b", "nope"),
         ("hexcolor", "#fff", "red"),
+        ("rgbcolor", "rgb(1, 2, 255)", "rgb(1, 2, 256)"),
+        ("ssn", "111-11-1111", "111-11"),
+        ("isbn", "978-0321751041", "978-0321751042"),
+        ("isbn10", "0321751043", "0321751044"),
+        ("isbn13", "978-0321751041", "0321751043"),
+        ("creditcard", "4111-1111-1111-1111", "4111-1111-1111-1112"),
+        ("uuid3", "a3bb189e-8bf9-3888-9912-ace4e6543002", "a3bb189e-8bf9-4888-9912-ace4e6543002"),
+        ("uuid4", "a3bb189e-8bf9-4888-9912-ace4e6543002", "a3bb189e-8bf9-3888-9912-ace4e6543002"),
+        ("uuid5", "a3bb189e-8bf9-5888-9912-ace4e6543002", "a3bb189e-8bf9-5888-0912-ace4e6543002"),
+        pytest.param("k8s-short-name", "a-b", "a.b", marks=pytest.mark.since("1.35")),
+        pytest.param("k8s-long-name", "a.b", "a_b", marks=pytest.mark.since("1.35")),
     ],
 )
 async def test_a_format_is_a_type(wire: Wire, form: str, good: str, bad: str) -> None:
@@ -253,3 +264,17 @@ async def test_an_unknown_format_asks_nothing(wire: Wire) -> None:
 async def test_a_spec_must_be_an_object(wire: Wire, spec: Any, wanted: str) -> None:
     async with things(wire, fields(v=TEXT)) as kind:
         assert told(await kind.post(spec)) == [mistyped("object", wanted, "spec")]
+
+
+@pytest.mark.differs("a host may be called anything that a machine may be")
+async def test_a_host_is_in_a_domain(wire: Wire) -> None:
+    async with things(wire, fields(v=TEXT | {"format": "hostname"})) as kind:
+        assert told(await kind.post({"v": "a.b"})) == [mistyped("hostname", "a.b")]
+
+
+@pytest.mark.differs("what allOf asks for is told by its parts alone")
+async def test_that_all_must_hold_is_told_too(wire: Wire) -> None:
+    async with things(wire, fields(v=NUMBER | {"allOf": [{"minimum": 2}, {"maximum": 5}]})) as kind:
+        answer = await kind.post({"v": 6})
+
+        answer.refused(422, "Invalid", "FieldValueInvalid spec.v", "FieldValueInvalid <nil>")

@@ -175,3 +175,26 @@ async def test_a_status_is_neither_made_nor_removed(wire: Wire, verb: str) -> No
     answer = await wire.ask(verb, "pods/a/status", pod() if verb == "POST" else None)
 
     answer.refused(405, "MethodNotAllowed")
+
+
+@pytest.mark.parametrize(
+    ("kind", "status", "wrong"),
+    [
+        ("deployments", {"replicas": 1, "updatedReplicas": 2}, ["updatedReplicas"]),
+        ("deployments", {"replicas": 1, "availableReplicas": 1}, ["availableReplicas"]),
+        ("deployments", {"observedGeneration": -1}, ["observedGeneration"]),
+        ("statefulsets", {"replicas": 1, "readyReplicas": 2}, ["readyReplicas"]),
+        ("statefulsets", {"replicas": 1, "currentReplicas": 2}, ["currentReplicas"]),
+        ("statefulsets", {"collisionCount": -1}, ["collisionCount"]),
+    ],
+    ids=str,
+)
+async def test_numbers_of_pods_that_cannot_be(
+    wire: Wire, kind: str, status: Json, wrong: list[str]
+) -> None:
+    team = deployment() if kind == "deployments" else stateful_set()
+    (await wire.post(kind, team)).made()
+
+    answer = await wire.patch(f"{kind}/a/status", {"status": status})
+
+    answer.refused(422, "Invalid", *[f"FieldValueInvalid status.{it}" for it in wrong])

@@ -272,3 +272,27 @@ async def test_custom_kinds_know_no_keys(wire: Wire, door: str) -> None:
 
     answer.refused(415, "UnsupportedMediaType")
     assert answer.about == {}
+
+
+@pytest.mark.parametrize("kept", [["rollingUpdate"], "type", [1]], ids=str)
+async def test_what_is_retained_are_names_and_all_that_is_set(wire: Wire, kept: Any) -> None:
+    (await wire.post("deployments", deployment())).made()
+    patch = {"spec": {"strategy": {"$retainKeys": kept, "type": "Recreate"}}}
+
+    (await wire.patch("deployments/a", patch, "strategic")).refused(400, "BadRequest")
+
+
+@pytest.mark.parametrize(
+    ("order", "names"),
+    [(["d"], ["c"]), (["d", "c"], ["c", "d"]), (["e", "c"], ["d"])],
+    ids=str,
+)
+async def test_a_list_keeps_to_the_order_beside_it(
+    wire: Wire, order: list[str], names: list[str]
+) -> None:
+    wanted = [{"name": it} for it in order]
+    items = [{"name": it, "image": "new"} for it in names]
+
+    answer = await patched(wire, {"$setElementOrder/containers": wanted, "containers": items})
+
+    answer.refused(500, "")

@@ -115,6 +115,9 @@ def _tidy(metadata: Json) -> None:
     for name in [name for name, value in metadata.items() if value in (None, [], {})]:
         if name != "managedFields":
             del metadata[name]
+    for name in ("labels", "annotations"):
+        if isinstance(texts := metadata.get(name), dict):
+            metadata[name] = {key: "" if it is None else it for key, it in texts.items()}
     owners = metadata.get("ownerReferences")
     if isinstance(owners, list):
         metadata["ownerReferences"] = [

@@ -24,6 +24,11 @@ _COLUMN_TYPES: Final = ("boolean", "date", "integer", "number", "string")
 _COLUMN_FORMATS: Final = (
     *("byte", "date", "date-time", "double", "float", "int32", "int64", "password"),
 )
+#: Parts of a webhook, and where they stood in the first version of definitions.
+_OF_HOOKS: Final = {
+    "clientConfig": "webhookClientConfig",
+    "conversionReviewVersions": "conversionReviewVersions",
+}
 _SIMPLE: Final = "must be a simple json path starting with ."
 
 
@@ -123,9 +128,18 @@ def _versions_problems(spec: Json) -> Iterator[Cause]:
             yield causes.invalid(f"spec.versions[{place}].name", name, why)
     yield from _parts_problems(versions)
     yield from _schemas_problems(versions)
-    strategy = (spec.get("conversion") or {}).get("strategy", "None")
-    if strategy != "None":
+    yield from _conversion_problems(spec.get("conversion") or {})
+
+
+def _conversion_problems(conversion: Json) -> Iterator[Cause]:
+    """Yield what is wrong with how versions become each other: here nobody can be asked to."""
+    if (strategy := conversion.get("strategy", "None")) != "None":
         yield causes.unsupported("spec.conversion.strategy", strategy, ("None",))
+    elif hook := conversion.get("webhook"):
+        for name, of_old in _OF_HOOKS.items():
+            if hook.get(name):
+                why = "should not be set when strategy is not set to Webhook"
+                yield causes.forbidden(f"spec.conversion.{of_old}", why)
 
 
 def _storage_problems(versions: list[Json], names: list[str]) -> Iterator[Cause]:
