@@ -1,6 +1,7 @@
 """Tests that ask for ``opened`` run on a server that they may break: an embedded and a real one.
 
-Those that ask for ``release`` run on the shared real ones alone, of every release.
+Those that ask for ``release`` run on the shared real ones alone, of every release; those that ask
+for ``real_programs`` run where ``make real`` has been.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         real = {"1.35": servers.real} if metafunc.config.getoption("--real") else {}
         columns = {"embedded": servers.embedded, **real}
         metafunc.parametrize("opened", columns.values(), ids=columns)
+    if "real_programs" in metafunc.fixturenames:
+        metafunc.parametrize("real_programs", ["there"] if planes.kubeconfigs() else [])
     if "release" in metafunc.fixturenames:
         releases = planes.shared()
         metafunc.parametrize("release", releases.values(), ids=releases)

@@ -19,7 +19,7 @@ from stateward.core.ports import Ports
 from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.kubeconfig import from_kubeconfig
 from stateward.local.real.plane import Plane, PlaneTerms
-from stateward.local.real.programs import KUBERNETES, OLDEST_KUBERNETES, Part
+from stateward.local.real.programs import KUBERNETES, OLDER_ETCD, OLDEST_KUBERNETES, Part
 
 #: Names the kubeconfigs of the shared control planes: ``1.35=PATH:1.32=PATH``.
 SHARED: Final = "STATEWARD_REAL_PLANES"
@@ -30,14 +30,9 @@ _FEW: Final = (
     "garbage-collector-controller,namespace-controller,disruption-controller,"
     "serviceaccount-controller,root-ca-certificate-publisher-controller"
 )
-#: They would try for ever to write loopback addresses, which a real server refuses in these kinds.
-_ALL: Final = (
-    "*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller"
-)
-
 _TERMS: Final = {
-    KUBERNETES: PlaneTerms(controllers=_ALL),
-    OLDEST_KUBERNETES: PlaneTerms(OLDEST_KUBERNETES, controllers=_FEW, schedules=False),
+    KUBERNETES: PlaneTerms(),
+    OLDEST_KUBERNETES: PlaneTerms(OLDEST_KUBERNETES, OLDER_ETCD, controllers=_FEW, schedules=False),
 }
 
 

@@ -16,7 +16,7 @@ from typing import Final, NoReturn
 from stateward.local.real import programs
 from stateward.local.real.programs import Found
 from tools.real import store
-from tools.real.building import SIGNALS, BuildFailed, Go, build, find_go
+from tools.real.building import SIGNALS, BuildFailed, Go, Unreachable, build, find_go
 from tools.real.sources import Source, source_of
 
 #: Seconds between signs of life where there is no terminal.
@@ -43,14 +43,28 @@ def _obtain(root: Path, environment: Mapping[str, str]) -> int:
     failed: list[Source] = []
     if wanted:
         go = find_go(environment)
-        if go is None:
-            _tell(_no_go(wanted))
+        if go is None or _is_too_old(go, wanted):
+            _tell(_no_go(go, wanted))
             return 1
         with store.locked(root, _tell):
-            failed = [it for it in wanted if not _is_made(it, go, root, environment)]
+            failed = _all_made(wanted, go, root, environment)
             _tidy(root)
     _verdict(root, failed)
     return 1 if failed else 0
+
+
+def _all_made(
+    wanted: list[Source], go: Go, root: Path, environment: Mapping[str, str]
+) -> list[Source]:
+    """Build what is wanted; return what is missing then."""
+    failed: list[Source] = []
+    for number, source in enumerate(wanted):
+        try:
+            if not _is_made(source, go, root, environment):
+                failed.append(source)
+        except Unreachable:  # and so it would be for the rest
+            return [*failed, *wanted[number:]]
+    return failed
 
 
 def _is_there(source: Source, environment: Mapping[str, str]) -> bool:
@@ -90,6 +104,8 @@ def _build(go: Go, source: Source, root: Path) -> bool:
             store.keep(built, source.version)
     except (BuildFailed, OSError) as why:
         shown.end(f"{row} FAILED: {why}")
+        if isinstance(why, Unreachable):
+            raise
         return False
     shown.end(f"{row} built in {time.monotonic() - started:.0f} s")
     return True
@@ -134,13 +150,22 @@ def _verdict(root: Path, failed: list[Source]) -> None:
         _tell(f"everything is there; {room}")
 
 
-def _no_go(wanted: list[Source]) -> str:
-    oldest = max((it.go for it in wanted), key=programs.order)
-    names = ", ".join(f"{it.program} {it.part.release}" for it in wanted)
+def _needed(wanted: list[Source]) -> str:
+    """Return the oldest Go that can build everything."""
+    return max((it.go for it in wanted), key=programs.order)
+
+
+def _is_too_old(go: Go, wanted: list[Source]) -> bool:
+    return bool(go.version) and programs.order(go.version) < programs.order(_needed(wanted))
+
+
+def _no_go(go: Go | None, wanted: list[Source]) -> str:
+    parts = dict.fromkeys(f"{it.part.name} {it.part.release}" for it in wanted)
+    had = f"{go.path} is {go.version}, too old" if go else "there is no Go"
     return (
-        f"no Go to build {names} with, so the tests that ask a real Kubernetes are skipped:"
-        f" install Go {oldest} or newer, or name built programs in {programs.ASSETS} and"
-        f" {programs.ETCD_BIN}"
+        f"{had} to build {', '.join(parts)}, so what asks a real Kubernetes cannot run: install"
+        f" Go {_needed(wanted)} or newer, or have built programs on PATH or named by"
+        f" {programs.ASSETS} and {programs.ETCD_BIN}"
     )
 
 

@@ -40,6 +40,10 @@ class BuildFailed(Exception):
     """Go did not make a program; the text says why, in one line or in its own last ones."""
 
 
+class Unreachable(BuildFailed):
+    """There is no way to the sources, of this program or of any other."""
+
+
 @dataclass(frozen=True, slots=True)
 class Go:
     """A Go compiler; its version is empty when it does not say one that we can read."""
@@ -78,8 +82,6 @@ def build(
     limit: float = LIMIT,
 ) -> Path:
     """Build a program into a folder and return it; raise BuildFailed."""
-    if go.version and programs.order(go.version) < programs.order(source.go):
-        raise BuildFailed(f"needs Go {source.go}, {go.path} is {go.version}: install a newer one")
     built, log = folder / source.program, folder / "go.log"
     linked = " ".join(["-s -w", *(f"-X {name}={it}" for name, it in source.stamps.items())])
     words = ["build", "-mod=readonly", "-trimpath", f"-tags={','.join(source.tags)}"]
@@ -99,7 +101,7 @@ def build(
             limit,
         )
     if code != 0:
-        raise BuildFailed(_why(log.read_text(errors="replace"), code))
+        raise _failure(log.read_text(errors="replace"), code)
     return _checked(built, source)
 
 
@@ -159,12 +161,12 @@ def _unsignalled() -> Iterator[None]:
         signal.raise_signal(came[0])
 
 
-def _why(said: str, code: int) -> str:
+def _failure(said: str, code: int) -> BuildFailed:
     lines = [it for it in said.splitlines() if it.strip() and "go: downloading" not in it]
     if cut := [it for it in lines if _UNREACHABLE.search(it)]:
-        return (
+        return Unreachable(
             "Go's module proxy cannot be reached: connect this machine, or name one that can be"
             f" in GOPROXY\n    {cut[-1].strip()}"
         )
     shown = "".join(f"\n    {it}" for it in lines[-_SHOWN:])
-    return f"go build ended with {code}{shown or ' and said nothing'}"
+    return BuildFailed(f"go build ended with {code}{shown or ' and said nothing'}")

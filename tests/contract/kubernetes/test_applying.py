@@ -180,7 +180,7 @@ async def test_a_name_alone_says_something_in_a_map_of_texts(wire: Wire) -> None
     ids=str,
 )
 async def test_types_come_before_disputes(wire: Wire, spec: Any, where: str) -> None:
-    schema = fields(size=NUMBER, words=listed(TEXT), parts=keyed(name=TEXT, value=TEXT))
+    schema = fields(size=NUMBER, words=listed(TEXT), parts=keyed("name", name=TEXT, value=TEXT))
     async with things(wire, schema) as kind:
         mine = kind.body(spec={"size": 1})
         (await wire.apply(kind.at("a"), mine, "other")).made()

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from contract.kubernetes.bodies import named
 from contract.kubernetes.custom import NUMBER, OPEN, fields, things
+from contract.kubernetes.shapes import owner
 from contract.kubernetes.wire import Wire
 
 MEDIA = "application/json;as={};v=v1;g=meta.k8s.io"
@@ -131,3 +134,40 @@ async def test_labels_that_a_status_may_not_set_are_still_owned(wire: Wire) -> N
 
         assert answer.ok()["metadata.labels"] is None
         assert answer.revision != made.revision
+
+
+@pytest.mark.parametrize(
+    ("patch", "kind"),
+    [
+        ([{"op": "add", "path": "data/x", "value": "1"}], "json"),
+        ({"metadata": {"$deleteFromPrimitiveList/finalizers": "x"}}, "strategic"),
+    ],
+    ids=str,
+)
+@pytest.mark.differs(
+    "a path of a JSON patch must begin with a slash, and a directive of a strategic one must be a list"
+)
+async def test_patches_that_nobody_meant(wire: Wire, patch: Any, kind: str) -> None:
+    (await wire.post("configmaps", named("a", data={"x": "0"}))).made()
+
+    assert (await wire.patch("configmaps/a", patch, kind)).ok()["data"] == {"x": "0"}
+
+
+@pytest.mark.differs("who applies an owner twice is not refused")
+async def test_an_owner_is_applied_once(wire: Wire) -> None:
+    mine = owner((await wire.post("configmaps", named("owner"))).made())
+    meta = {"name": "a", "ownerReferences": [mine, mine]}
+
+    answer = await wire.apply(
+        "configmaps/a", {"apiVersion": "v1", "kind": "ConfigMap", "metadata": meta}
+    )
+
+    answer.refused(500, "", says="duplicate entries for key")
+
+
+async def test_a_letter_is_an_answer_in_yaml(wire: Wire) -> None:
+    text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nimmutable: y\ndata: {n: 'x'}\n"
+
+    made = (await wire.apply("configmaps/a", text)).made()
+
+    assert (made["immutable"], made["data"]) == (True, {"false": "x"})

@@ -33,6 +33,7 @@ def tolerating(**toleration: Any) -> Any:
 ONE: Final = {"name": "main", "image": "none"}
 TCP: Final = {"tcpSocket": {"port": 1}}
 FIRST: Final = "spec.containers[0]"
+LATER: Final = "DuringSchedulingIgnoredDuringExecution"
 CASES: Final[list[tuple[str, Any, str]]] = [
     ("no containers", {"containers": []}, "Required spec.containers"),
     ("no name", {"containers": [{"image": "i"}]}, f"Required {FIRST}.name"),
@@ -320,3 +321,17 @@ async def test_no_log_where_there_is_no_node(wire: Wire) -> None:
     (await wire.post("pods", pod(node=NODE))).made()
 
     (await wire.get("pods/a/log")).refused(404, "NotFound")
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"affinity": {"podAntiAffinity": {f"required{LATER}": [{"labelSelector": {}}]}}},
+        {"topologySpreadConstraints": [{"maxSkew": 0, "topologyKey": "zone"}]},
+        {"securityContext": {"runAsUser": -1}},
+    ],
+    ids=str,
+)
+@pytest.mark.differs("Affinity, topology and security contexts are checked for their types only.")
+async def test_what_a_pod_asks_of_its_place_must_make_sense(wire: Wire, spec: Any) -> None:
+    (await wire.post("pods", pod(**spec), dryRun="All")).refused(422, "Invalid")

@@ -178,3 +178,9 @@ async def test_fields_that_a_custom_kind_does_not_offer(wire: Wire, terms: dict[
         answer = await wire.get(kind.at(), fieldSelector="spec.name=x")
 
         answer.refused(400, "BadRequest", says="field label not supported: spec.name")
+
+
+async def test_jobs_have_words_of_their_own_for_it(wire: Wire) -> None:
+    answer = await wire.get("jobs", fieldSelector="spec.x=1")
+
+    answer.refused(400, "BadRequest", says='field label "spec.x" not supported for Job')

@@ -185,7 +185,7 @@ async def test_a_status_is_neither_made_nor_removed(wire: Wire, verb: str) -> No
         ("deployments", {"observedGeneration": -1}, ["observedGeneration"]),
         ("statefulsets", {"replicas": 1, "readyReplicas": 2}, ["readyReplicas"]),
         ("statefulsets", {"replicas": 1, "currentReplicas": 2}, ["currentReplicas"]),
-        ("statefulsets", {"collisionCount": -1}, ["collisionCount"]),
+        ("statefulsets", {"observedGeneration": -1}, ["observedGeneration"]),
     ],
     ids=str,
 )

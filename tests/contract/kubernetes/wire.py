@@ -255,19 +255,27 @@ async def wire_to(access: ClusterAccess) -> AsyncGenerator[Wire, None]:
 
     Nobody deletes them: to empty hundreds of namespaces keeps a control plane from all else.
     """
+    namespace = f"story-{Chance.from_system().suffix(8)}"
+    async with wire_within(access, namespace, f"{namespace}-b") as wire:
+        for name in (wire.namespace, wire.elsewhere):
+            (await wire.post("namespaces", {"metadata": {"name": name}})).made()
+            await wire.until(lambda name=name: _is_furnished(wire, name))
+        yield wire
+
+
+@asynccontextmanager
+async def wire_within(
+    access: ClusterAccess, namespace: str, elsewhere: str
+) -> AsyncGenerator[Wire, None]:
+    """Provide namespaces that are there already, or do not matter."""
     credentials = access.credentials
     assert isinstance(credentials, BearerToken)
-    namespace = f"story-{Chance.from_system().suffix(8)}"
     async with aiohttp.ClientSession(
         headers={"Authorization": f"Bearer {credentials.token}"},
         connector=aiohttp.TCPConnector(ssl=_trusting(access)),
         read_bufsize=2**22,
     ) as session:
-        wire = Wire(session, str(access.server).rstrip("/"), namespace, f"{namespace}-b")
-        for name in (wire.namespace, wire.elsewhere):
-            (await wire.post("namespaces", {"metadata": {"name": name}})).made()
-            await wire.until(lambda name=name: _is_furnished(wire, name))
-        yield wire
+        yield Wire(session, str(access.server).rstrip("/"), namespace, elsewhere)
 
 
 async def _is_furnished(wire: Wire, namespace: str) -> bool:

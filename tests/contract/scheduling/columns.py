@@ -39,10 +39,6 @@ REAL: Final = KUBERNETES.release
 Story: TypeAlias = Callable[[Stage], Awaitable[None]]
 Column: TypeAlias = Callable[[Story], None]
 
-_CONTROLLERS: Final = (
-    "*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller"
-)
-
 
 class Clusters:
     """Clusters whose nodes are lost after so many seconds of silence; the real one starts when asked."""
@@ -86,7 +82,7 @@ def _plane(root: Path, lost_after: float) -> Plane:
         # A claim without a volume is looked at again only then.
         "--pvclaimbinder-sync-period=1s",
     )
-    terms = PlaneTerms(controllers=_CONTROLLERS, extra={"kube-controller-manager": words})
+    terms = PlaneTerms(extra={"kube-controller-manager": words})
     return Plane(root, Ports.of_this_machine(), terms)
 
 

@@ -15,8 +15,8 @@ from stateward.kube.errors import (
     ApiError,
     BadRequest,
     Conflict,
+    Forbidden,
     Invalid,
-    MethodNotAllowed,
     NotFound,
     ServerFailed,
     WrongType,
@@ -385,7 +385,7 @@ def test_a_leaving_kind_waits_for_its_last_object() -> None:
 
     assert not left.gone
     assert [stored.key.name for stored in api.list(resource).items] == ["b"]
-    with pytest.raises(MethodNotAllowed):
+    with pytest.raises(Forbidden):
         api.create(resource, "default", thing("c"), US)
     api.patch(resource, at("b"), MergePatch({"metadata": {"finalizers": None}}), US)
     with pytest.raises(NotFound):

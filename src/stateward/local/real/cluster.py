@@ -36,10 +36,6 @@ from stateward.local.real.tokens import ServerTokens
 from stateward.local.server.identity import write_secret
 from stateward.runtime.telling.metrics import Metrics
 
-#: They would try for ever to write loopback addresses, which a real server refuses in these kinds.
-_CONTROLLERS: Final = (
-    "*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller"
-)
 #: Without it no pod is accepted.
 _ACCOUNT: Final = ObjectKey("default", "default")
 #: Seconds for the controllers to begin, and between looks.
@@ -96,7 +92,6 @@ def plane_terms(plan: Plan) -> PlaneTerms:
         )
     return PlaneTerms(
         port=plan.port,
-        controllers=_CONTROLLERS,
         extra={
             API: api,
             MANAGER: (f"--node-monitor-grace-period={plan.terms.lost_after:g}s",),

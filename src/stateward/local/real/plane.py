@@ -47,9 +47,10 @@ class PlaneTerms:
     """What a control plane is asked to be."""
 
     release: Part = programs.KUBERNETES
+    etcd: Part = programs.ETCD
     port: int = 0
     #: Names of controllers, as kube-controller-manager understands them.
-    controllers: str = "*"
+    controllers: str = words.CONTROLLERS
     schedules: bool = True
     #: More words for a program, by its name.
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -220,7 +221,7 @@ def _doors(terms: PlaneTerms, chance: Chance) -> _Doors:
 
 def _found(terms: PlaneTerms) -> dict[str, Path]:
     wanted = {
-        ETCD: programs.ETCD,
+        ETCD: terms.etcd,
         API: terms.release,
         MANAGER: programs.KUBERNETES,
         SCHEDULER: programs.KUBERNETES,

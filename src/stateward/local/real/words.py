@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 
 def etcd(papers: Path, data: Path, client: int, peer: int) -> list[str]:
@@ -52,6 +53,13 @@ def api_server(papers: Path, etcd_url: str, port: int) -> list[str]:
         "--authorization-mode=RBAC",
         "--allow-privileged",
     ]
+
+
+#: All but those that would try for ever to write loopback addresses, which a real server refuses
+#: in their kinds.
+CONTROLLERS: Final = (
+    "*,-endpoints-controller,-endpointslice-controller,-endpointslice-mirroring-controller"
+)
 
 
 def manager(papers: Path, kubeconfig: Path, controllers: str) -> list[str]:

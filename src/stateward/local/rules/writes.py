@@ -127,8 +127,7 @@ class Writes:
         new = _patched(old, patch, kind, key)
         refusal = partial(validity.unpatchable, resource, key.name)
         author.warnings.extend(advice.on_owners(new, patched=True))
-        if not kind.built_in:
-            _check_type(kind, new, key.name)
+        _check_type(kind, new, key.name)
         metadata.checked(new, resource, refusal)
         metadata.check_address(new, resource, key)
         metadata.check_revision(old, new, unconditional=True, resource=resource)
@@ -161,7 +160,7 @@ class Writes:
 
     def _create(self, kind: Kind, document: Json, author: Author) -> Stored:
         self._admission.read(kind, document, author)
-        self._settle_name(kind.resource, document["metadata"])
+        _settle_name(kind.resource, document["metadata"], self._store, self._chance)
         self._stamp_new(kind, document)
         author.warnings.extend(advice.on_name(kind, document["metadata"]["name"]))
         author.warnings.extend(advice.on_finalizers(kind, document))
@@ -179,20 +178,6 @@ class Writes:
         if dry_run:
             return rehearsed(document)
         return self._store.put(kind.resource.name, _as_stored(kind, document))
-
-    def _settle_name(self, resource: Resource[Any], meta: Json) -> None:
-        if meta.get("name"):
-            return
-        prefix = meta.get("generateName", "")[:_PREFIX_LIMIT]
-        if not prefix:
-            message = "Required value: name or generateName is required"
-            cause = validity.wrong("metadata.name", message, reason="FieldValueRequired")
-            raise validity.invalid(resource, "", cause)
-        for _ in range(_NAME_TRIES):
-            meta["name"] = f"{prefix}{self._chance.suffix()}"
-            key = ObjectKey(meta.get("namespace", ""), meta["name"])
-            if self._store.get(resource.name, key) is None:
-                return
 
     def _stamp_new(self, kind: Kind, document: Json) -> None:
         meta = document["metadata"]
@@ -259,6 +244,21 @@ class Writes:
         self._stamp_new(kind, body)
         managed.own(body, applied, writer, kind)
         return self._keep_new(kind, body, dry_run=dry_run)
+
+
+def _settle_name(resource: Resource[Any], meta: Json, store: Store, chance: Chance) -> None:
+    if meta.get("name"):
+        return
+    prefix = meta.get("generateName", "")[:_PREFIX_LIMIT]
+    if not prefix:
+        message = "Required value: name or generateName is required"
+        cause = validity.wrong("metadata.name", message, reason="FieldValueRequired")
+        raise validity.invalid(resource, "", cause)
+    for _ in range(_NAME_TRIES):
+        meta["name"] = f"{prefix}{chance.suffix()}"
+        key = ObjectKey(meta.get("namespace", ""), meta["name"])
+        if store.get(resource.name, key) is None:
+            return
 
 
 def held(resource: Resource[Any], document: Json) -> bool:
@@ -341,7 +341,8 @@ def _keep_metadata(new: Json, sent: Json, kind: Kind) -> None:
 def _check_type(kind: Kind, document: Json, name: str) -> None:
     """Raise Invalid when a patch makes another kind of an object."""
     for field, wanted in (("apiVersion", kind.resource.api_version), ("kind", kind.resource.kind)):
-        if isinstance(sent := document.get(field), str) and sent != wanted:
+        sent = document.get(field)
+        if not kind.built_in and isinstance(sent, str) and sent != wanted:
             raise validity.unfitting(kind, name, field, sent)
 
 

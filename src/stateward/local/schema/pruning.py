@@ -45,10 +45,14 @@ def texts_for_nulls(value: Any, schema: Json) -> None:
     elif isinstance(value, dict):
         fields, others = schema.get("properties") or {}, schema.get("additionalProperties")
         for name, inner in value.items():
-            if inner is None and name not in fields and others == _TEXT:
+            if inner is None and name not in fields and _is_text(others):
                 value[name] = ""
             elif isinstance(of_field := fields.get(name, others), dict):
                 texts_for_nulls(inner, of_field)
+
+
+def _is_text(schema: Any) -> bool:
+    return isinstance(schema, dict) and schema.get("type") == "string" and "format" not in schema
 
 
 def without_nulls(value: Any) -> None:

@@ -11,6 +11,7 @@ from stateward.kube.codec import Json, Part, decode, encode
 from stateward.kube.errors import BadRequest, Cause, Gone, ServerFailed
 from stateward.local.kinds import Kind
 from stateward.local.server.options import Listing
+from stateward.local.server.refusals import ForgottenList
 from stateward.local.store import Store, Stored
 from stateward.local.watching import Filter
 
@@ -18,6 +19,7 @@ from stateward.local.watching import Filter
 class _Token(Part):
     """Where a list goes on. Opaque to clients."""
 
+    #: As of when; 0: as it is now, for one whose list was forgotten.
     revision: int
     #: The last object that was shown.
     after: str
@@ -67,8 +69,10 @@ def _found(
     store: Store, kind: Kind, asked: Listing, token: _Token | None
 ) -> tuple[int, list[Stored]]:
     name, namespace = kind.resource.name, asked.selection.namespace
+    if token is not None and token.revision:
+        return token.revision, _at(store, name, token, namespace)
     if token is not None:
-        return token.revision, _at(store, name, token.revision, namespace)
+        return store.revision, store.all(name, namespace)
     check_known(store, asked.revision)
     # A list with a limit and a revision has always meant that very revision.
     exact = asked.match == "Exact" or (not asked.match and asked.limit)
@@ -77,15 +81,17 @@ def _found(
     return store.revision, store.all(name, namespace)
 
 
-def _at(store: Store, name: str, revision: int, namespace: str) -> list[Stored]:
-    if revision >= store.revision:
+def _at(store: Store, name: str, token: _Token, namespace: str) -> list[Stored]:
+    if token.revision >= store.revision:
         return store.all(name, namespace)
     try:
-        return store.all_at(name, revision, namespace)
+        return store.all_at(name, token.revision, namespace)
     except Gone:
-        raise Gone(
-            "The provided continue parameter is too old to display a consistent list result;"
-            " list again from the start"
+        raise ForgottenList(
+            "The provided continue parameter is too old to display a consistent list result:"
+            " list again from the start, or go on with the token of this answer and see the rest"
+            " as it is now",
+            token=_written(_Token(revision=0, after=token.after)),
         ) from None
 
 

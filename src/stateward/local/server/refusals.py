@@ -15,6 +15,7 @@ from stateward.kube.errors import (
     Details,
     EvictionRefused,
     Forbidden,
+    Gone,
     Invalid,
     NotFound,
     ServerFailed,
@@ -45,6 +46,14 @@ class InvalidOptions(Invalid):
         self.kind = kind
 
 
+class ForgottenList(Gone):
+    """The list whose next page somebody wants is forgotten; a token leads on without it."""
+
+    def __init__(self, message: str, token: str) -> None:
+        super().__init__(message)
+        self.token = token
+
+
 class Refused(Exception):
     """An error, and the name of the object that it is about, which only the body told."""
 
@@ -70,7 +79,7 @@ def status_of(error: ApiError, about: Address | None = None, kind: str = "") -> 
     status: Json = {
         "kind": "Status",
         "apiVersion": "v1",
-        "metadata": {},
+        "metadata": {"continue": error.token} if isinstance(error, ForgottenList) else {},
         "status": "Failure",
         "message": error.message,
         "code": error.code,

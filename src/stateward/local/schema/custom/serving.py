@@ -8,7 +8,7 @@ from typing import Any, Final
 import structlog
 
 from stateward.kube.codec import Json
-from stateward.kube.errors import MethodNotAllowed
+from stateward.kube.errors import Forbidden
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CUSTOM_RESOURCES, Resource
 from stateward.local.kinds import Kind, Kinds
@@ -62,10 +62,11 @@ class Definitions:
                 self._settle_if_possible(ObjectKey("", kind.definition))
 
     def check_creation(self, resource: Resource[Any]) -> None:
-        """Raise MethodNotAllowed when the definition of a kind is on its way out."""
+        """Raise Forbidden when the definition of a kind is on its way out."""
         if self._leaving and self._kinds.of(resource).definition in self._leaving:
-            raise MethodNotAllowed(
-                "create not allowed while custom resource definition is terminating"
+            raise Forbidden(
+                f"{resource} is forbidden: create not allowed while custom resource definition is"
+                " terminating"
             )
 
     def begin_to_end(self, key: ObjectKey, options: DeleteOptions) -> None:
