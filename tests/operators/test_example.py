@@ -16,7 +16,7 @@ from stateward.core.ports import Ports
 from stateward.example.api import TEAM_LABEL, TEAMS
 from stateward.example.operator import LEASE, assemble
 from stateward.kube.client import Client, MergePatch, Selection
-from stateward.kube.errors import AlreadyExists, ApiError, NotFound
+from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.interception import InterceptedClient
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, CUSTOM_RESOURCES, LEASES, NAMESPACES
@@ -86,14 +86,15 @@ async def scene(cluster: RunningCluster) -> AsyncGenerator[Scene, None]:
 
 async def _operate(client: Client, name: str) -> None:
     ports = Ports.of_this_machine()
-    with suppress(NotLeader, ApiError):
+    with suppress(NotLeader):  # as it says who could not renew; nothing else may end it
         operator = assemble(client, ports, name, Metrics(ports.clock), TERMS)
         await operator.run(asyncio.Event())
 
 
 async def _end(task: asyncio.Task[None]) -> None:
     task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    with suppress(asyncio.CancelledError):
+        await task
 
 
 async def test_a_team_grows_changes_its_motto_and_goes(cluster: RunningCluster) -> None:

@@ -71,7 +71,11 @@ def held(*planes: Plane) -> Iterator[None]:
 @asynccontextmanager
 async def _all_running(planes: Iterable[Plane]) -> AsyncGenerator[None, None]:
     async with AsyncExitStack() as stack:
-        await asyncio.gather(*(stack.enter_async_context(it.running()) for it in planes))
+        starts = (stack.enter_async_context(it.running()) for it in planes)
+        # All have ended, well or not, before the first failure is told: none may be left behind.
+        for outcome in await asyncio.gather(*starts, return_exceptions=True):
+            if isinstance(outcome, BaseException):
+                raise outcome
         yield
 
 

@@ -21,7 +21,7 @@ from stateward.local.real import programs
 COLUMNS: Final = (
     "embedded", "memory", "http", programs.KUBERNETES.release, programs.OLDEST_KUBERNETES.release, "given",
 )  # fmt: skip
-STORIES: Final = ("kubernetes", "controllers", "scheduling")
+STORIES: Final = ("kubernetes", "controllers", "scheduling", "cluster")
 
 OK, DIFFERS, FAILED, UNASKED = "ok", "differs", "FAILED", "-"
 #: How pytest calls what happened; of several the last one here counts.
@@ -68,7 +68,7 @@ def lines_of(stats: Mapping[str, Sequence[object]]) -> list[str]:
                 sentences.setdefault(said, []).append(_named(asked.story))
     stories = {it: answer for it, answer in answers.items() if it.is_story}
     truths = {it: answer for it, answer in answers.items() if it.is_truth}
-    return [*_stories(stories), *_truths(truths), *_differences(sentences)]
+    return [*_stories(stories), *_truths(truths), *_differences(sentences), "", *_servers()]
 
 
 def parts_text(environment: Mapping[str, str] = os.environ) -> str:
@@ -85,6 +85,19 @@ def parts_text(environment: Mapping[str, str] = os.environ) -> str:
         f"no {', '.join(missing)} on this machine, and this run does without;"
         " `make test-real` obtains them with Go and asks them"
     )
+
+
+def _servers() -> list[str]:
+    """Say which programs stand behind the columns: the environment may name others than we build."""
+    found = {
+        part.release: programs.find(part, "kube-apiserver")
+        for part in (programs.KUBERNETES, programs.OLDEST_KUBERNETES)
+    }
+    return [
+        f"{release}: kube-apiserver {it.version} ({it.origin})"
+        for release, it in found.items()
+        if it is not None
+    ]
 
 
 def asked_of(nodeid: str) -> Asked | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from real.site import PATIENCE, Opened, key, site, until
+from real.site import PATIENCE, Opened, Site, key, site, until
 from stateward.core.errors import OutcomeUnknown, PeerUnreachable
 from stateward.core.ports import Ports
 from stateward.kube.client import Change, Selection
@@ -107,9 +107,14 @@ async def test_a_page_of_a_list_outlives_writes(opened: Opened, tmp_path: Path) 
         for number in range(30):
             await it.make(f"n-{number:02}")
 
+        it.proxy.delay = 0.1  # so that every page has writes before and after it
+        pages = len(it.proxy.asked)
+
         async def write() -> None:
-            for number in range(30):
+            number = 0
+            while len(it.proxy.asked) - pages < 4:
                 await it.make(f"late-{number:02}")
+                number += 1
 
         writing = asyncio.create_task(write())
         found = await it.client.list(CONFIG_MAPS, HERE)
@@ -195,7 +200,12 @@ async def test_a_write_to_a_slow_server_is_unknown_and_was_done(
         with pytest.raises(OutcomeUnknown):
             await it.client.create(CONFIG_MAPS, body)
 
-        assert (await it.direct.get(CONFIG_MAPS, key("a"))).data == {"n": "1"}
+        await until("it is there", lambda: _data_of(it, "a"))
+
+
+async def _data_of(it: Site, name: str) -> bool:
+    found = (await it.direct.list(CONFIG_MAPS, HERE)).items
+    return {"n": "1"} in [o.data for o in found if o.metadata.name == name]
 
 
 async def test_a_watch_of_a_slow_server_misses_nothing(opened: Opened, tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import socket
 import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -216,3 +219,35 @@ async def test_through_a_proxy(authority: trustme.CA, tmp_path: Path) -> None:
             assert (await client.get(PODS, KEY)).metadata.name == "a"
 
     assert str(proxy.seen[0]).startswith("CONNECT ")
+
+
+async def test_a_watch_that_is_left_says_no_long_farewell(
+    authority: trustme.CA, tmp_path: Path
+) -> None:
+    """TLS has one that waits for the peer's, and would outlive a client whose peer is slow."""
+    heard: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
+    door = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        plain, _ = door.accept()
+        with server_context(authority).wrap_socket(plain, server_side=True) as talk:
+            talk.recv(65536)
+            talk.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n")
+            talk.sendall(b"Transfer-Encoding: chunked\r\n\r\n")
+            talk.recv(1)  # the client's farewell, which is not answered
+            with socket.socket(fileno=os.dup(talk.fileno())) as below:
+                below.settimeout(3)
+                said = below.recv(1)  # nothing, at once, from a connection that is closed
+            heard.get_loop().call_soon_threadsafe(heard.set_result, said)
+
+    tls = TlsMaterial(authority=write_authority(tmp_path / "ca.crt", authority))
+    where = ClusterAccess(f"https://127.0.0.1:{door.getsockname()[1]}", tls=tls)
+    with door:
+        serving_it = asyncio.create_task(asyncio.to_thread(serve))
+        async with HttpClient(where, EagerClock(), Chance(1)) as client:
+            watching = asyncio.ensure_future(anext(client.watch(PODS, since="1")))
+            await asyncio.sleep(0.2)
+            watching.cancel()
+            await asyncio.wait({heard, serving_it}, return_when=asyncio.FIRST_COMPLETED)
+        await serving_it
+    assert await heard == b""

@@ -90,6 +90,7 @@ async def _streamed(
 
 def _tls(papers: Path) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.load_cert_chain(papers / "server.crt", papers / "server.key")
     context.load_verify_locations(papers / "ca.crt")
     context.verify_mode = ssl.CERT_REQUIRED

@@ -113,6 +113,7 @@ def _kept(folder: Path, moment: datetime) -> Identity:
     if not token.exists() or not token.read_text().strip():
         write_secret(token, os.urandom(32).hex().encode())
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2  # whatever the machine allows
     context.load_cert_chain(paths[1], paths[2])
     return Identity(paths[0].read_bytes(), token.read_text().strip(), context)
 
