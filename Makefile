@@ -42,7 +42,7 @@ format: $(READY) ## format the code
 lock: ## renew the lock files from pyproject.toml
 	@sh tools/lock.sh
 
-clean: ## remove everything that the targets above made
+clean: ## remove what the targets above made here (CONTRIBUTING.md: the cache of make real)
 	@rm -rf $(VENV) .venv-lock dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
 	@find src tests tools -name __pycache__ -prune -exec rm -rf {} +
 	@echo "clean: done"

@@ -38,6 +38,8 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
 
 
 def _obtain(root: Path, environment: Mapping[str, str]) -> int:
+    for variable, path in programs.named_in_vain(environment):
+        _tell(f"{variable} names {path}, which is not there")
     sources = [source_of(part, program) for part in programs.PARTS for program in part.programs]
     wanted = [it for it in sources if not _is_there(it, environment)]
     failed: list[Source] = []

@@ -69,7 +69,7 @@ class Plan:
     def summary(self) -> str:
         """The nodes in a few words."""
         if not self.nodes:
-            return "no nodes: what is asked of it is kept, and no pod runs"
+            return "no nodes: pods wait"
         return f"{self.nodes} nodes in {min(self.zones, self.nodes)} zones"
 
 

@@ -53,6 +53,7 @@ async def running(
         layout = stack.enter_context(Folder(plan.root)).layout
         _check_kind(layout)
         plane = Plane(layout.plane, ports.stream("plane"), plane_terms(plan))
+        say("local: starting etcd and kube-apiserver")
         await stack.enter_async_context(plane.running())
         write_secret(layout.kubeconfig, plane.kubeconfig.read_bytes())
         tick(f"API server at {plane.url}")
@@ -125,7 +126,7 @@ async def _until_pods_are_accepted(client: Client, plane: Plane, ports: Ports) -
             if ports.clock.monotonic() > until:
                 raise UsageError(
                     f"{MANAGER} must begin its work within {_START:g} s: {error.message}",
-                    hint=f"see {plane.log(MANAGER)}",
+                    hint="with --data DIR all that it said is kept, in DIR/plane/log",
                 ) from error
             await ports.clock.sleep(_STEP)
         else:

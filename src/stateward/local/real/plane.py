@@ -35,6 +35,8 @@ from stateward.local.server.identity import identity, kubeconfig_text, write_sec
 _START: Final = 60.0
 _STOP: Final = 10.0
 _STEP: Final = 0.1
+#: A folder that nobody named goes with the cluster.
+_KEPT: Final = "with --data DIR all that it said is kept, in DIR/plane/log"
 
 ETCD: Final = "etcd"
 API: Final = "kube-apiserver"
@@ -169,8 +171,9 @@ class Plane:
                 await asyncio.wait((served, ended), return_when=asyncio.FIRST_COMPLETED)
         except TimeoutError:
             raise UsageError(
-                f"kube-apiserver must answer within {_START:g} s of its start",
-                hint=f"see {self.log(API)}",
+                f"kube-apiserver must answer within {_START:g} s of its start:"
+                f" {last_line(self.log(API))}",
+                hint=_KEPT,
             ) from None
         finally:
             await given_up((served, ended))
@@ -180,7 +183,7 @@ class Plane:
             name = ended.result()
             raise UsageError(
                 f"{name} ended at its start, and must run: {last_line(self.log(name))}",
-                hint=f"see {self.log(name)}",
+                hint=_KEPT,
             )
 
     async def _until_served(self) -> None:
@@ -230,7 +233,7 @@ def _found(terms: PlaneTerms) -> dict[str, Path]:
     if missing := sorted(name for name, it in found.items() if it is None):
         raise UsageError(
             f"a real control plane needs {', '.join(missing)} on this machine",
-            hint="`make real` builds them with Go; or name their folder in KUBEBUILDER_ASSETS",
+            hint="`make real` builds what is missing; or name a folder in KUBEBUILDER_ASSETS",
         )
     return {name: it.path for name, it in found.items() if it is not None}
 

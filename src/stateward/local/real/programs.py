@@ -159,6 +159,16 @@ def _named(text: str, program: str) -> Iterator[Path]:
             yield from _in_folders([path.parent if path.is_file() else path], program)
 
 
+def named_in_vain(environment: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what the environment names and nobody has, with the variable that does."""
+    return [
+        (variable, path)
+        for variable in (ASSETS, ETCD_BIN)
+        for path in filter(None, environment.get(variable, "").split(os.pathsep))
+        if not Path(path).exists()
+    ]
+
+
 def _in_folders(folders: Iterable[str | Path], program: str) -> Iterator[Path]:
     return filter(_can_run, (Path(it) / program for it in folders if it))
 
