@@ -41,11 +41,11 @@ spec:
 DEFINITION = """
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
-metadata: {name: gadgets.kubectl.example.com}
+metadata: {name: gizmos.kubectl.example.com}
 spec:
   group: kubectl.example.com
   scope: Namespaced
-  names: {kind: Gadget, plural: gadgets, singular: gadget, shortNames: [gd], categories: [all]}
+  names: {kind: Gizmo, plural: gizmos, singular: gizmo, shortNames: [gz], categories: [all]}
   versions:
   - name: v1
     served: true
@@ -71,9 +71,9 @@ spec:
           status: {type: object, x-kubernetes-preserve-unknown-fields: true}
 """
 
-GADGET = """
+GIZMO = """
 apiVersion: kubectl.example.com/v1
-kind: Gadget
+kind: Gizmo
 metadata: {name: w}
 spec: {size: 3, color: red}
 """

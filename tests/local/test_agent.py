@@ -44,7 +44,7 @@ def stage_in(folder: Path, **means: Any) -> Stage:
 
 
 def nothing_left(stage: Stage) -> bool:
-    return orphans.marked((stage.root / "cluster").read_text()) == {}
+    return orphans.marked(orphans.name_of(stage.root)) == {}
 
 
 async def test_three_web_pods_in_a_row_are_up_in_time(tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ async def test_a_new_agent_ends_what_a_dead_one_left(tmp_path: Path) -> None:
     await dying.wait()
     dying._transport.close()
     recorded = orphans.Records(tmp_path / "processes").all()
-    left = orphans.descended(recorded) | orphans.marked((tmp_path / "cluster").read_text())
+    left = orphans.descended(recorded) | orphans.marked(orphans.name_of(tmp_path))
     assert len(recorded) == 3
     assert len(left) == 6
     assert all(orphans.start_time(pid) == began for pid, began in left.items())

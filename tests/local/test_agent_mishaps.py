@@ -48,7 +48,7 @@ async def test_a_daemon_that_never_stops_talking_does_not_hold_the_agent_up(
     async with stage.running():
         await stage.make("p", sh("setsid yes & sleep 0.3; exit 0"), restartPolicy="Never")
         await stage.until("p", lambda it: it["phase"] == "Succeeded")
-        await until(lambda: not orphans.marked((tmp_path / "cluster").read_text()))
+        await until(lambda: not orphans.marked(orphans.name_of(tmp_path)))
 
 
 async def test_programs_that_talk_all_the_time_leave_time_for_others(tmp_path: Path) -> None:

@@ -162,7 +162,7 @@ async def test_two_deleted_pods_come_back_in_order(stage: Stage) -> None:
     await stage.shows("web-0:1 ready", "web-1:1 ready", "web-2:1 ready")
     stage.puppets.hold(leave=True)
 
-    for name in ("web-1", "web-0"):
+    for name in ("web-0", "web-1"):
         (await stage.wire.delete(f"pods/{name}")).ok()
 
     await stage.still_shows("web-0:1 pending", "web-2:1 ready")

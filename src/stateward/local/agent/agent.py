@@ -234,23 +234,12 @@ class _Voice:
 def _own_folder(root: Path, chance: Chance) -> tuple[str, Records]:
     """Return the name of the cluster and the list of its processes, both kept in its folder."""
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        return _cluster_name(root, chance), Records(root / "processes")
+        return orphans.owned(root, chance.stream("cluster"))
     except OSError as error:
         raise UsageError(
             f"the folder {root} must be one we may write to: {error}",
             hint="choose another folder, or make room on its disk",
         ) from error
-
-
-def _cluster_name(root: Path, chance: Chance) -> str:
-    """Return the name that all processes of a cluster carry, the same after every restart."""
-    path = root / "cluster"
-    if path.exists() and (name := path.read_text().strip()):
-        return name
-    name = chance.stream("cluster").uuid()
-    path.write_text(name)
-    return name
 
 
 def _log_of(life: PodLife, options: LogOptions) -> logs.LogFile:

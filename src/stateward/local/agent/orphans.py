@@ -17,6 +17,7 @@ else is spared.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import stat
 from collections.abc import Iterator, Mapping, Set
@@ -24,6 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from stateward.core.chance import Chance
 from stateward.core.clock import Clock
 
 #: The variables that every process of ours carries.
@@ -31,6 +33,8 @@ CLUSTER = "STATEWARD_CLUSTER"
 CONTAINER = "STATEWARD_CONTAINER"
 
 _PROC = Path("/proc")
+#: In the folder of an agent or a control plane: its name, and which folder it is the name of.
+_NAME = re.compile(r"([0-9a-f-]{36}) (\d+:\d+)\n")
 #: Seconds that killed processes get to be gone; only one that hangs in the kernel takes longer.
 _PATIENCE = 5.0
 _STEP = 0.02
@@ -155,7 +159,7 @@ class Records:
     def all(self) -> dict[int, Origin]:
         """Return the groups that are written down; what makes no sense is not one."""
         found: dict[int, Origin] = {}
-        for entry in self._folder.iterdir():
+        for entry in self._entries():
             with suppress(OSError, ValueError):
                 began, pipe, boot = entry.read_text().split(" ")
                 if boot == self._boot:
@@ -164,8 +168,14 @@ class Records:
 
     def clear(self) -> None:
         """Strike out everything."""
-        for entry in self._folder.iterdir():
+        for entry in self._entries():
             entry.unlink(missing_ok=True)
+
+    def _entries(self) -> list[Path]:
+        try:
+            return list(self._folder.iterdir())
+        except FileNotFoundError:  # somebody removed it under a cluster that runs
+            return []
 
 
 def kill(pid: int, began: int) -> bool:
@@ -216,9 +226,53 @@ def _boot() -> str:
         return "-"
 
 
+def private(folder: Path) -> None:
+    """Make a folder that only its owner looks into, also where it was there before."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    folder.chmod(0o700)
+
+
+def owned(root: Path, chance: Chance) -> tuple[str, Records]:
+    """Return by which name the processes of a folder are known, and the list of them.
+
+    The name is the same after every restart. A copy of a folder is another one: what it says of
+    processes is true of those of its original, which may run beside it and are to be spared.
+    """
+    private(root)
+    records = Records(root / "processes")
+    if name := name_of(root):
+        return name, records
+    records.clear()
+    name = chance.uuid()
+    fresh = root / "cluster.new"
+    fresh.write_text(f"{name} {_identity(root)}\n")
+    fresh.replace(root / "cluster")
+    return name, records
+
+
+def name_of(root: Path) -> str:
+    """Return the name of a folder's processes; empty when it has none that is its own."""
+    try:
+        kept = _NAME.fullmatch((root / "cluster").read_text(errors="replace"))
+        return kept[1] if kept and kept[2] == _identity(root) else ""
+    except OSError:
+        return ""
+
+
+def _identity(folder: Path) -> str:
+    found = folder.stat()
+    return f"{found.st_dev}:{found.st_ino}"
+
+
+def left_in(root: Path) -> dict[int, int]:
+    """Return the processes that a folder knows as its own, each with its start time."""
+    if not (name := name_of(root)):
+        return {}
+    return marked(name) | descended(Records(root / "processes").all())
+
+
 async def end_all(root: Path, clock: Clock) -> list[int]:
     """End everything that an agent left which worked in a folder; return whom it hit."""
-    name = root / "cluster"
-    if not name.exists():
+    if not (name := name_of(root)):
         return []
-    return await sweep(name.read_text().strip(), Records(root / "processes"), clock)
+    return await sweep(name, Records(root / "processes"), clock)

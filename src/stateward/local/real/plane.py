@@ -24,7 +24,6 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import NAMESPACES
 from stateward.local.agent import orphans
 from stateward.local.agent.life.tools import given_up
-from stateward.local.agent.orphans import Records
 from stateward.local.agent.processes import Launch, LocalRunner, Process
 from stateward.local.real import doors, programs, words
 from stateward.local.real.programs import Part
@@ -66,10 +65,10 @@ class Plane:
         self._ports = ports
         self._terms = terms or PlaneTerms()
         self._where = _found(self._terms)
+        self._name, self._records = orphans.owned(root, ports.chance.stream("plane"))
+        orphans.private(root / "log")
         self._papers = root / "identity"
         self._who = identity(ports.clock.now(), self._papers)
-        self._records = Records(root / "processes")
-        self._name = _name(root, ports)
         self._runner = LocalRunner(self._name, self._records)
         self._doors = _doors(self._terms, ports.chance.stream("doors"))
         self._running: dict[str, Process] = {}
@@ -236,12 +235,3 @@ def _found(terms: PlaneTerms) -> dict[str, Path]:
             hint="`make real` builds what is missing; or name a folder in KUBEBUILDER_ASSETS",
         )
     return {name: it.path for name, it in found.items() if it is not None}
-
-
-def _name(root: Path, ports: Ports) -> str:
-    """Return by which name the processes of a folder are known, the same after every restart."""
-    path = root / "cluster"
-    root.mkdir(parents=True, exist_ok=True)
-    if not path.exists():
-        path.write_text(ports.chance.stream("plane").uuid())
-    return path.read_text().strip()

@@ -109,20 +109,31 @@ def _selector_of(shape: _Pod | _Budget) -> LabelSelector | None:
     return LabelSelector.from_document(shape.spec.selector)
 
 
+#: What may say nothing by being empty; anything else that is empty is of the wrong type.
+_EMPTY: dict[str, Any] = {"labels": {}, "annotations": {}, "finalizers": [], "ownerReferences": []}
+
+
 def _tidy(metadata: Json) -> None:
-    """Leave out what says nothing: nulls, and empty lists and objects."""
-    metadata.pop("selfLink", None)  # once there was such a thing
-    for name in [name for name, value in metadata.items() if value in (None, [], {})]:
-        if name != "managedFields":
+    """Leave out what says nothing: nulls, and empty lists and objects where they may be."""
+    if isinstance(metadata.get("selfLink"), str):
+        del metadata["selfLink"]  # once there was such a thing
+    for name, value in tuple(metadata.items()):
+        if value is None or (value == _EMPTY.get(name, ...) and not value):
             del metadata[name]
     for name in ("labels", "annotations"):
         if isinstance(texts := metadata.get(name), dict):
             metadata[name] = {key: "" if it is None else it for key, it in texts.items()}
-    owners = metadata.get("ownerReferences")
-    if isinstance(owners, list):
+    if isinstance(owners := metadata.get("ownerReferences"), list):
+        told = [_without_nulls(owner) for owner in owners]
         metadata["ownerReferences"] = [
-            owner for place, owner in enumerate(owners) if owner not in owners[:place]
+            owner for place, owner in enumerate(told) if owner not in told[:place]
         ]
+
+
+def _without_nulls(owner: Any) -> Any:
+    if not isinstance(owner, dict | None):
+        return owner
+    return {name: value for name, value in (owner or {}).items() if value is not None}
 
 
 def settle_namespace(metadata: Json, resource: Resource[Any], namespace: str) -> None:
@@ -194,8 +205,8 @@ def check_uid(resource: Resource[Any], name: str, *, meant: str, found: str) -> 
         )
 
 
-def check_preconditions(resource: Resource[Any], old: Json, uid: str, revision: str) -> None:
-    """Raise Conflict when an object is not the one, or not the version, that is insisted on."""
+def check_insisted(resource: Resource[Any], old: Json, uid: str, revision: str) -> None:
+    """Raise Conflict when a write insists on another object, or version, than is there."""
     check_uid(resource, name_of(old), meant=uid, found=old["metadata"]["uid"])
     found = old["metadata"]["resourceVersion"]
     if revision and revision != found:

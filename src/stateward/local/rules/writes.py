@@ -284,9 +284,10 @@ def _loaded(kind: Kind, stored: Stored) -> Json:
 
 
 def _as_stored(kind: Kind, document: Json) -> Json:
+    """Return an object in the version of the store; what it is comes first, where lists cut it."""
     if kind.stored_as:
         document["apiVersion"] = kind.stored_as
-    return document
+    return {name: document[name] for name in ("apiVersion", "kind")} | document
 
 
 def _keep_to_endpoint(kind: Kind, old: Json, new: Json, subresource: str) -> None:
