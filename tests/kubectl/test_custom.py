@@ -11,9 +11,7 @@ from local.clusters import Kubectl
 @pytest.fixture
 def gizmos(kubectl: Kubectl) -> Kubectl:
     kubectl("apply", "-f", "-", stdin=DEFINITION)
-    kubectl(
-        "wait", "--for=condition=Established", "crd/gizmos.kubectl.example.com", "--timeout=5s"
-    )
+    kubectl("wait", "--for=condition=Established", "crd/gizmos.kubectl.example.com", "--timeout=5s")
     kubectl("apply", "-f", "-", stdin=GIZMO)
     return kubectl
 

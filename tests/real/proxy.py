@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections import deque
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -12,7 +11,8 @@ from dataclasses import dataclass, field
 import aiohttp
 from aiohttp import web
 
-from stateward.kube.http.access import ClusterAccess, PemFile, PemText
+from fakes.trust import trusting
+from stateward.kube.http.access import ClusterAccess
 
 #: Headers that belong to one connection and not to the message.
 _OF_THE_WIRE = frozenset(
@@ -111,7 +111,7 @@ def _hang_up(request: web.Request) -> None:
 @asynccontextmanager
 async def before(access: ClusterAccess) -> AsyncGenerator[tuple[Proxy, ClusterAccess], None]:
     """Stand before a server; return the proxy and how it is reached."""
-    connector = aiohttp.TCPConnector(ssl=_trusting(access), limit=0)
+    connector = aiohttp.TCPConnector(ssl=trusting(access), limit=0)
     async with aiohttp.ClientSession(connector=connector, auto_decompress=True) as session:
         proxy = Proxy(access, session)
         app = web.Application()
@@ -128,12 +128,3 @@ async def before(access: ClusterAccess) -> AsyncGenerator[tuple[Proxy, ClusterAc
             )
         finally:
             await runner.cleanup()
-
-
-def _trusting(access: ClusterAccess) -> ssl.SSLContext | bool:
-    authority = access.tls.authority
-    if isinstance(authority, PemText):
-        return ssl.create_default_context(cadata=authority.text.decode())
-    if isinstance(authority, PemFile):
-        return ssl.create_default_context(cafile=authority.path)
-    return True

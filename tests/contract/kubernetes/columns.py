@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from contract.kubernetes.wire import Wire, wire_to
 from contract.telling import EMBEDDED
@@ -14,6 +14,7 @@ from fakes.threads import Lazily
 from real import planes
 from stateward.core.ports import Ports
 from stateward.kube.http.access import BearerToken, ClusterAccess
+from stateward.kube.resources import Resource
 from stateward.local.client import MemoryClient
 from stateward.local.collector import Collector
 from stateward.local.controllers.cluster import staff
@@ -33,15 +34,16 @@ Column: TypeAlias = Callable[[Story], None]
 
 def all_columns() -> dict[str, Column]:
     """Return whom to tell stories in this run, by name; the embedded one comes first."""
-    real = {name: partial(_tell_real, access) for name, access in planes.shared().items()}
+    real = {name: partial(tell, access) for name, access in planes.shared().items()}
     return {EMBEDDED: _tell_embedded, **real}
 
 
 def _tell_embedded(story: Story) -> None:
-    _tell_real(SERVED(), story)
+    tell(SERVED(), story)
 
 
-def _tell_real(access: ClusterAccess, story: Story) -> None:
+def tell(access: ClusterAccess, story: Story) -> None:
+    """Tell a story to whoever is reached so, in namespaces of its own."""
     asyncio.run(asyncio.wait_for(_told(access, story), PATIENCE))
 
 
@@ -51,16 +53,22 @@ async def _told(access: ClusterAccess, story: Story) -> None:
 
 
 @asynccontextmanager
-async def embedded(*employers: Callable[[Desk], None]) -> AsyncGenerator[ClusterAccess, None]:
+async def embedded(
+    *employers: Callable[[Desk], None], terms: staff.Terms = _TERMS
+) -> AsyncGenerator[ClusterAccess, None]:
     """Serve an embedded Kubernetes with the controllers that a real one without nodes has, and more."""
     ports = Ports.of_this_machine()
     api = served_api(ports)
     metrics = Metrics(ports.clock)
     desk = Desk(MemoryClient(api, field_manager="kube-controller-manager"), ports, metrics)
-    staff.employ(desk, lambda: [kind.resource for kind in api.kinds if kind.storage], _TERMS)
+
+    def kept() -> list[Resource[Any]]:
+        return [kind.resource for kind in api.kinds if kind.storage]
+
+    staff.employ(desk, kept, terms)
     for employ in employers:
         employ(desk)
-    collector = Collector(api, lambda: [kind.resource for kind in api.kinds if kind.storage])
+    collector = Collector(api, kept)
     async with ApiServer(api, ports, token="contract").listening() as url:
         tasks = [asyncio.create_task(it) for it in (desk.run(), collector.run(ports))]
         try:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import ssl
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -18,8 +17,9 @@ from typing import Any, Final
 import aiohttp
 from yarl import URL
 
+from fakes.trust import trusting
 from stateward.core.chance import Chance
-from stateward.kube.http.access import BearerToken, ClusterAccess, PemFile, PemText
+from stateward.kube.http.access import BearerToken, ClusterAccess
 
 #: Seconds for a controller to do its work.
 PATIENCE: Final = 30.0
@@ -272,7 +272,7 @@ async def wire_within(
     assert isinstance(credentials, BearerToken)
     async with aiohttp.ClientSession(
         headers={"Authorization": f"Bearer {credentials.token}"},
-        connector=aiohttp.TCPConnector(ssl=_trusting(access)),
+        connector=aiohttp.TCPConnector(ssl=trusting(access)),
         read_bufsize=2**22,
     ) as session:
         yield Wire(session, str(access.server).rstrip("/"), namespace, elsewhere)
@@ -282,12 +282,3 @@ async def _is_furnished(wire: Wire, namespace: str) -> bool:
     """Tell whether a namespace takes pods: they need its service account."""
     path = f"/api/v1/namespaces/{namespace}/serviceaccounts/default"
     return (await wire.get(path)).code == 200
-
-
-def _trusting(access: ClusterAccess) -> ssl.SSLContext | bool:
-    authority = access.tls.authority
-    if isinstance(authority, PemText):
-        return ssl.create_default_context(cadata=authority.text.decode())
-    if isinstance(authority, PemFile):
-        return ssl.create_default_context(cafile=authority.path)
-    return True

@@ -8,29 +8,23 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
+from contract.kubernetes.columns import embedded
 from contract.kubernetes.wire import wire_to
 from contract.scheduling.stage import Stage
 from contract.telling import EMBEDDED
 from real import planes
 from stateward.core.ports import Ports
-from stateward.kube.http.access import BearerToken, ClusterAccess
-from stateward.kube.resources import Resource
-from stateward.local.client import MemoryClient
-from stateward.local.collector import Collector
+from stateward.kube.http.access import ClusterAccess
 from stateward.local.controllers.cluster import staff
-from stateward.local.controllers.desk import Desk
 from stateward.local.controllers.workloads import all as workloads
 from stateward.local.real.plane import Plane, PlaneTerms
 from stateward.local.real.programs import KUBERNETES
 from stateward.local.scheduler import scheduler
-from stateward.local.schema.served import served_api
-from stateward.local.server.app import ApiServer
-from stateward.runtime.telling.metrics import Metrics
 
 #: Seconds for one story.
 PATIENCE: Final = 60.0
@@ -68,7 +62,8 @@ class Clusters:
 
     def _tell_embedded(self, story: Story) -> None:
         async def told() -> None:
-            async with embedded(self._lost_after) as access:
+            terms = staff.Terms(lost_after=self._lost_after)
+            async with embedded(workloads.employ, scheduler.employ, terms=terms) as access:
                 await _told(access, story)
 
         asyncio.run(asyncio.wait_for(told(), PATIENCE))
@@ -93,27 +88,3 @@ async def _told(access: ClusterAccess, story: Story) -> None:
             await story(stage)
         finally:
             await stage.clear()
-
-
-@asynccontextmanager
-async def embedded(lost_after: float) -> AsyncGenerator[ClusterAccess, None]:
-    """Serve an embedded Kubernetes with every controller and the scheduler, and no node."""
-    ports = Ports.of_this_machine()
-    api = served_api(ports)
-    desk = Desk(MemoryClient(api, field_manager="stateward-local"), ports, Metrics(ports.clock))
-    workloads.employ(desk)
-    scheduler.employ(desk)
-
-    def kept() -> list[Resource[Any]]:
-        return [kind.resource for kind in api.kinds if kind.storage]
-
-    staff.employ(desk, kept, staff.Terms(lost_after=lost_after))
-    collector = Collector(api, kept)
-    async with ApiServer(api, ports, token="contract").listening() as url:
-        tasks = [asyncio.create_task(it) for it in (desk.run(), collector.run(ports))]
-        try:
-            yield ClusterAccess(url, credentials=BearerToken("contract"))
-        finally:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)

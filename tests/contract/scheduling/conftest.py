@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from contract import telling
@@ -13,9 +11,7 @@ from contract.scheduling.columns import Clusters
 _CLUSTERS = Clusters(lost_after=36000.0)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _real_cluster_ends() -> Iterator[None]:
-    yield
+def pytest_sessionfinish() -> None:
     _CLUSTERS.close()
 
 

@@ -42,7 +42,7 @@ class Binding:
             raise ServerFailed("target.name: Required value")
         stored = self._writes.existing(PODS, key)
         old, pod = stored.document(), stored.document()
-        metadata.check_preconditions(PODS, old, target.uid, target.resource_version)
+        metadata.check_insisted(PODS, old, target.uid, target.resource_version)
         if why := _obstacle(pod):
             raise Conflict(f'Operation cannot be fulfilled on pods/binding "{key.name}": {why}')
         pod.setdefault("spec", {})["nodeName"] = target.node

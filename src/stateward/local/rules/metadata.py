@@ -118,7 +118,7 @@ def _tidy(metadata: Json) -> None:
     if isinstance(metadata.get("selfLink"), str):
         del metadata["selfLink"]  # once there was such a thing
     for name, value in tuple(metadata.items()):
-        if value is None or (value == _EMPTY.get(name, ...) and not value):
+        if name != "managedFields" and (value is None or value == _EMPTY.get(name)):
             del metadata[name]
     for name in ("labels", "annotations"):
         if isinstance(texts := metadata.get(name), dict):

@@ -211,14 +211,14 @@ class Writes:
     ) -> Stored:
         resource = kind.resource
         stored = self._store.get(resource.name, key)
-        body = metadata.checked(managed.fresh(patch.body), resource)
-        meta = body["metadata"]
+        body = managed.fresh(patch.body)
+        self._admission.read_applied(kind, body)
+        meta = metadata.checked(body, resource)["metadata"]
         if stored is not None:
             meta.setdefault("name", key.name)
         metadata.check_address(body, resource, key)
         if "managedFields" in meta:
             raise BadRequest("metadata.managedFields must be nil")
-        self._admission.read_applied(kind, body)
         writer = managed.Writer(patch.manager, to_rfc3339(self._now()), subresource, applies=True)
         if stored is None:
             return self._apply_new(kind, key, body, writer, dry_run=dry_run)
@@ -340,9 +340,19 @@ def _keep_metadata(new: Json, sent: Json, kind: Kind) -> None:
 
 
 def _check_type(kind: Kind, document: Json, name: str) -> None:
-    """Raise Invalid when a patch makes another kind of an object."""
+    """Raise when a patch makes another kind of an object, or leaves open what it is."""
+    if not document.get("apiVersion"):
+        if kind.built_in:
+            what = f"the name of the object ({name} based on URL) was undeterminable"
+            raise BadRequest(f"{what}: an object without apiVersion cannot be read")
+        why = "Object 'apiVersion' is missing in 'object has no apiVersion field'"
+        raise ServerFailed(f"Internal error occurred: {why}")
+    if not document.get("kind"):
+        document["kind"] = kind.resource.kind
+        if not kind.built_in:
+            raise validity.unpatchable(kind.resource, name, "Object 'Kind' is missing")
     for field, wanted in (("apiVersion", kind.resource.api_version), ("kind", kind.resource.kind)):
-        sent = document.get(field)
+        sent = document[field]
         if not kind.built_in and isinstance(sent, str) and sent != wanted:
             raise validity.unfitting(kind, name, field, sent)
 

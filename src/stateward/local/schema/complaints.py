@@ -36,6 +36,8 @@ _ALTERNATIVES: Final = {
     "oneOf": "must validate one and only one schema (oneOf). ",
     "not": "must not validate the schema (not)",
 }
+#: What is said of numbers that are too small or too large for their type.
+_RANGE: Final = frozenset({"minimum", "maximum"})
 #: Types in Kubernetes' words.
 _TYPES: Final = (
     (bool, "boolean"),
@@ -50,6 +52,14 @@ _TYPES: Final = (
 def unreadable(validator: Draft4Validator, document: Json) -> list[str]:
     """Return why an object of one of Kubernetes' own kinds cannot be read, field by field."""
     return [_misread(error) for error in validator.iter_errors(document)]
+
+
+def too_wide(validator: Draft4Validator, document: Json) -> Iterator[Cause]:
+    """Yield which numbers of an object are of their type and do not fit in it."""
+    for error in validator.iter_errors(document):
+        if error.kind.name in _RANGE:
+            where = path_of(error.instance_path)
+            yield causes.invalid(where, error.instance, "must fit in the type of the field")
 
 
 def broken(
@@ -120,7 +130,7 @@ def _misread(error: ValidationError) -> str:
             return f"cannot read {causes.text(error.instance)} into field {where}: {_MATCH}"
         case "pattern":
             return f"cannot read field {where}: illegal base64 data"
-        case "minimum" | "maximum":
+        case name if name in _RANGE:
             return f"cannot read number {error.instance} into field {where}: it is out of range"
         case _:
             return f"cannot read field {where}: {error.message}"

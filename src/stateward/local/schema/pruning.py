@@ -11,10 +11,11 @@ from stateward.local.schema.complaints import path_of
 #: The names and numbers that lead to a place.
 Way: TypeAlias = tuple[str | int, ...]
 
-_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
+#: The definition of the metadata of every object.
+META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 _TEXT: Final[Json] = {"type": "string"}
 #: What every object has.
-OBJECT: Final[Json] = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": {"$ref": _META}}
+OBJECT: Final[Json] = {"apiVersion": _TEXT, "kind": _TEXT, "metadata": {"$ref": META}}
 _EXTENSIONS: Final = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1"
 #: What may also be something simpler, and is this where it has fields.
 _MEANT: Final = {

@@ -11,10 +11,12 @@ from stateward.local.apply.fields import path_to
 from stateward.local.apply.paths import dotted
 from stateward.local.kinds import Kind
 from stateward.local.rules.admission import Author, Refusal, Strictness
+from stateward.local.rules.validity import invalid
 from stateward.local.schema import validators
-from stateward.local.schema.complaints import unreadable
+from stateward.local.schema.complaints import too_wide, unreadable
 from stateward.local.schema.custom import typed
 from stateward.local.schema.pruning import (
+    META,
     OBJECT,
     pruned,
     pruned_ways,
@@ -47,9 +49,15 @@ def read_built_in(kind: Kind, document: Json, author: Author, refusal: Refusal) 
 
 
 def read_custom(kind: Kind, document: Json, schema: Json, author: Author, refusal: Refusal) -> None:
-    """Drop what the schema of a custom kind does not name, in place."""
+    """Drop what the schema of a custom kind does not name, in place; its metadata must be such."""
     _as_numbers_are_read(document)
-    tell(pruned(document, whole(schema)), kind, author, refusal)
+    unknown = pruned(document, whole(schema))
+    validator = validators.of_definition(META)
+    if not validator.is_valid(document["metadata"]):
+        without_nulls(document["metadata"])
+        if found := unreadable(validator, document["metadata"]):
+            raise refusal(_unhandled(kind, "; ".join(found)))
+    tell(unknown, kind, author, refusal)
 
 
 def _as_numbers_are_read(value: Any) -> None:
@@ -66,28 +74,41 @@ def _as_numbers_are_read(value: Any) -> None:
 
 def check_applied(kind: Kind, body: Json) -> None:
     """Raise when an applied object says what its schema does not know."""
-    mistyped: list[str] = []
     copy = plain(body)
     if kind.schema is not None:
         unknown = pruned_ways(copy, whole(kind.schema))
-        mistyped = [*typed.mistyped(copy, kind.schema)]
+        mistyped = [*_mistyped_metadata(copy), *typed.mistyped(copy, kind.schema)]
     elif (name := definition_of(kind)) is not None:
         validator = validators.of_definition(name)
         if validator.is_valid(body):
             return
         without_nulls(copy)
         unknown = pruned_ways(copy, {"$ref": name})
+        if wide := tuple(too_wide(validator, copy)):  # it is a number, and asked no further
+            raise invalid(kind.resource, _name_in(body), *wide)
         mistyped = unreadable(validator, copy)
     else:
         return
     paths = [dotted(path_to(body, way, kind.structure())) for way in unknown]
     found = [*(f"{path}: field not declared in schema" for path in paths), *mistyped]
     if found:
-        raise ServerFailed(_no_typed_patch(kind, body["metadata"], found))
+        raise ServerFailed(_no_typed_patch(kind, body.get("metadata"), found))
 
 
-def _no_typed_patch(kind: Kind, meta: Json, found: list[str]) -> str:
-    resource = kind.resource
+def _name_in(body: Json) -> str:
+    metadata = body.get("metadata")
+    return str(metadata.get("name", "")) if isinstance(metadata, dict) else ""
+
+
+def _mistyped_metadata(document: Json) -> list[str]:
+    metadata = document.get("metadata")
+    without_nulls(metadata)
+    validator = validators.of_definition(META)
+    return [] if metadata is None else [f"metadata: {it}" for it in unreadable(validator, metadata)]
+
+
+def _no_typed_patch(kind: Kind, metadata: Any, found: list[str]) -> str:
+    resource, meta = kind.resource, metadata if isinstance(metadata, dict) else {}
     which = f"{meta.get('namespace', '')}/{meta.get('name', '')}"
     told = found[0] if len(found) == 1 else "\n  ".join(["errors:", *found])
     return (
