@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 import signal
 import socket
 import urllib.request
@@ -17,6 +18,7 @@ from stateward.core.errors import StatewardError
 from stateward.kube.http.client import HttpClient, Limits
 from stateward.kube.http.kubeconfig import from_kubeconfig
 from stateward.kube.resources import CONFIG_MAPS
+from stateward.local.agent import orphans
 
 READY = "Ctrl-C ends it"
 
@@ -101,12 +103,12 @@ def test_pods_of_a_killed_cluster_are_ended_and_come_back_with_their_volumes(
         }
         assert [_count(before["web-0"]) for _ in range(2)] == [1, 2]
         cluster.kill()
-    orphans = cluster.offspring()
-    assert orphans, "a kill -9 leaves the pods behind"
+    left = cluster.offspring()
+    assert left, "a kill -9 leaves the pods behind"
 
     with up(tmp_path, *words) as cluster:
         cluster.read_until(READY)
-        until("the old processes are ended", lambda: not orphans & cluster.offspring())
+        until("the old processes are ended", lambda: not left & cluster.offspring())
         kubectl = kubectl_for(cluster.kubeconfig, tmp_path)
         kubectl("wait", "pods", "--all", "--for=condition=Ready", "--timeout=60s")
         pods = kubectl.json("get", "pods")["items"]
@@ -132,6 +134,9 @@ def test_what_a_killed_temporary_cluster_left_is_cleared_away(
         cluster.kill()
     left, root = cluster.offspring(), cluster.kubeconfig.parent
     assert left
+    told = stateward(tmp_path, "local", "status")
+    assert told.returncode == 2
+    assert f"in {root} was killed, and {len(left)} of its processes run on" in told.stderr
 
     with up(tmp_path, "--control-plane", control_plane, "--nodes", "0") as cluster:
         cluster.read_until(READY)
@@ -151,11 +156,61 @@ def test_a_reset_ends_what_a_killed_cluster_left(tmp_path: Path, control_plane: 
         kubectl("run", "sleeper", "--image=busybox", "--", "sleep", "1000")
         kubectl("wait", "pod/sleeper", "--for=condition=Ready", "--timeout=60s")
         cluster.kill()
-    assert cluster.offspring()
+    left = len(cluster.offspring())
+    for which in ([], ["--data", str(data)]):
+        told = stateward(tmp_path, "local", "status", *which)
+        assert f"in {data} was killed, and {left} of its processes run on" in told.stderr
 
     assert stateward(tmp_path, "local", "reset", "--data", str(data), "--yes").returncode == 0
     assert not cluster.offspring()
     assert not list(data.iterdir())
+    assert "no local cluster runs" in stateward(tmp_path, "local", "status").stderr
+
+
+def test_a_copy_of_a_folder_runs_beside_its_original(tmp_path: Path, control_plane: str) -> None:
+    data, copy = tmp_path / "data", tmp_path / "copy"
+    words = ("--control-plane", control_plane, "--nodes", "1", "--data")
+    data.mkdir(mode=0o755)
+    with up(tmp_path, *words, str(data)) as cluster:
+        cluster.read_until(READY)
+        kubectl = kubectl_for(cluster.kubeconfig, tmp_path)
+        kubectl("run", "sleeper", "--image=busybox", "--", "sleep", "1000")
+        kubectl("wait", "pod/sleeper", "--for=condition=Ready", "--timeout=60s")
+        before = _processes(data)
+        shutil.copytree(data, copy)
+
+        with up(tmp_path, *words, str(copy)) as second:
+            second.read_until(READY)
+            until("the copy has processes of its own", lambda: _processes(copy))
+        reset = stateward(tmp_path, "local", "reset", "--data", str(copy), "--yes")
+
+        assert reset.returncode == 0, reset.stderr
+        assert _processes(data) == before
+        assert not [it for it in cluster.said if "started again" in it]
+        private = ["nodes"] if control_plane == "embedded" else ["nodes", "plane", "plane/log"]
+        assert {(data / it).stat().st_mode & 0o777 for it in private} == {0o700}
+
+
+def _processes(data: Path) -> set[int]:
+    """Return what runs of a cluster: pods, and a control plane that is not ours."""
+    return {pid for it in ("nodes", "plane") for pid in orphans.left_in(data / it)}
+
+
+def test_a_folder_that_is_removed_under_it_is_no_reason_to_leave_something(
+    tmp_path: Path, control_plane: str
+) -> None:
+    data = tmp_path / "data"
+    words = ("--control-plane", control_plane, "--nodes", "1", "--data", str(data))
+    with up(tmp_path, *words) as cluster:
+        cluster.read_until(READY)
+        kubectl = kubectl_for(cluster.kubeconfig, tmp_path)
+        kubectl("run", "sleeper", "--image=busybox", "--", "sleep", "1000")
+        kubectl("wait", "pod/sleeper", "--for=condition=Ready", "--timeout=60s")
+        shutil.rmtree(data, ignore_errors=True)
+        assert cluster.interrupt() == 0
+
+    assert "local: nothing is left running" in cluster.said[-1]
+    assert not cluster.offspring()
 
 
 def test_ctrl_c_is_heard_while_it_starts(tmp_path: Path, control_plane: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shutil
@@ -15,17 +16,17 @@ from pathlib import Path
 from typing import Final
 
 from stateward.local.real import programs
+from tools.real.signals import SIGNALS
 from tools.real.sources import Source
 
 #: Seconds for one program, cold on a slow machine; and for Go to end when it is told to.
 LIMIT: Final = 3600.0
 _ENDING: Final = 10.0
 _BEAT: Final = 1.0
+#: Seconds for Go and for what it built to say their versions, however busy the machine is.
+_ANSWER: Final = 20.0
 #: Lines of Go's output that are shown of a failure.
 _SHOWN: Final = 8
-
-#: By which we are told to end.
-SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 #: The environment in which Go fetches no other Go and minds no workspace around us.
 _OURS: Final = {"CGO_ENABLED": "0", "GOTOOLCHAIN": "local", "GOWORK": "off"}
@@ -55,9 +56,10 @@ class Go:
 
 def find_go(environment: Mapping[str, str]) -> Go | None:
     """Return the Go on PATH, if there is one."""
-    path = shutil.which("go", path=environment.get("PATH", ""))
-    if not path:
+    found = shutil.which("go", path=environment.get("PATH", ""))
+    if not found:
         return None
+    path = str(Path(found).absolute())  # it is run in other folders
     env = {**environment, **_OURS}
     try:
         ended = subprocess.run(
@@ -65,7 +67,7 @@ def find_go(environment: Mapping[str, str]) -> Go | None:
             env=env,
             cwd="/",
             capture_output=True,
-            timeout=programs.PATIENCE,
+            timeout=_ANSWER,
             check=False,
         )
     except (OSError, subprocess.SubprocessError):
@@ -95,6 +97,7 @@ def build(
                 stdin=subprocess.DEVNULL,
                 stdout=said,
                 stderr=subprocess.STDOUT,
+                preexec_fn=_end_with_us,  # noqa: PLW1509 - we have no threads
                 start_new_session=True,  # so that all of it can be ended, and we decide when
             ),
             beat,
@@ -105,8 +108,19 @@ def build(
     return _checked(built, source)
 
 
+_LIBC: Final = ctypes.CDLL(None)
+#: What prctl calls the signal that a process gets when its parent is no more.
+_PARENT_DEATH_SIGNAL: Final = 1
+
+
+def _end_with_us() -> None:
+    """Have Go interrupted when we are killed and can no longer do it; where the system can."""
+    if hasattr(_LIBC, "prctl"):
+        _LIBC.prctl(_PARENT_DEATH_SIGNAL, signal.SIGINT)
+
+
 def _checked(built: Path, source: Source) -> Path:
-    version = programs.version_of(built, source.program)
+    version = programs.version_of(built, source.program, _ANSWER)
     if version != source.version:
         said = f"says it is {version}" if version else "does not say its version"
         raise BuildFailed(f"Go ended well, but what it built {said}")

@@ -54,6 +54,8 @@ def keep(built: Path, version: str) -> Path:
     written = built.parent / SUMS
     written.write_text(lines)
     built.replace(folder / built.name)
+    if (folder / SUMS).is_dir():
+        remove(folder / SUMS)
     written.replace(folder / SUMS)
     return folder / built.name
 
@@ -64,6 +66,14 @@ def is_sound(path: Path) -> bool:
         return _sums(path.parent).get(path.name) == _sum(path)
     except OSError:  # another process was faster, or it cannot be read
         return False
+
+
+def remove(path: Path) -> None:
+    """Remove what stands in the place of a program, whatever it is."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path)
+    else:
+        path.unlink()
 
 
 def drop_older(folder: Path) -> list[Path]:

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stateward.core.errors import UsageError
+from stateward.local.agent import orphans
 from stateward.local.disk.errors import FolderBusy, FolderUnusable
 from stateward.local.disk.folder import Layout, owner_of
 
@@ -64,9 +65,9 @@ def a_home(data: Path | None) -> Iterator[Path]:
 
 
 def _forget_the_dead() -> None:
-    """Remove the entries of clusters that were killed and could not do it themselves."""
+    """Remove the entries of clusters that were killed and of which nothing runs any more."""
     for entry in entries().glob("link-*"):
-        if owner_of(entry) is None:
+        if owner_of(entry) is None and not _remains(entry):
             entry.unlink(missing_ok=True)
 
 
@@ -87,19 +88,40 @@ def the_one(data: Path | None) -> Path:
     """Return the folder of the cluster that the user means; raise UsageError when it is unclear."""
     if data is not None:
         if owner_of(data) is None:
-            raise UsageError(
+            raise _killed(data) or UsageError(
                 f"no cluster runs on {data}", hint=f"start it: stateward local up --data {data}"
             )
         return data
     found = running()
     if not found:
-        raise UsageError("no local cluster runs", hint="start one: stateward local up")
+        killed = (_killed(it.resolve()) for it in sorted(entries().iterdir()))
+        raise next(filter(None, killed), None) or UsageError(
+            "no local cluster runs", hint="start one: stateward local up"
+        )
     if len(found) > 1:
         raise UsageError(
             f"{len(found)} local clusters run: {', '.join(map(str, found))}",
             hint="say which one with --data FOLDER",
         )
     return found[0]
+
+
+def _killed(root: Path) -> UsageError | None:
+    """Say of a cluster that does not run what does still run of it, if anything does."""
+    if not (count := _remains(root)):
+        return None
+    if root.parent == entries():
+        hint = "`stateward local up` ends them"
+    else:
+        hint = f"`stateward local up --data {root}` and `stateward local reset` end them"
+    return UsageError(
+        f"the cluster in {root} was killed, and {count} of its processes run on", hint=hint
+    )
+
+
+def _remains(root: Path) -> int:
+    layout = Layout(root)
+    return sum(len(orphans.left_in(it)) for it in (layout.nodes, layout.plane))
 
 
 def check_resettable(root: Path) -> None:

@@ -5,6 +5,8 @@ Exit codes: 0 done; 1 it failed; 2 what was asked for cannot be honoured; 130 in
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -17,6 +19,7 @@ from stateward.core.errors import StatewardError, UsageError
 from stateward.runtime.telling import logs
 
 FAILED, MISUSED, INTERRUPTED = 1, 2, 130
+_UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 
 
 #: Each command and what the list says about it. A command is imported when it is asked for: what
@@ -85,8 +88,18 @@ def main(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         return 0  # whoever read us has enough
     except OSError as error:
-        return _complain(f"the output must be writable: {error.strerror}", FAILED)
+        return _complain(_refusal(error), FAILED)
     return result if isinstance(result, int) else 0
+
+
+def _refusal(error: OSError) -> str:
+    """Say what the system refused: of a file it says the name, of the output it knows none."""
+    why = error.strerror or str(error)
+    if error.filename is not None:
+        return f"{os.fsdecode(error.filename)} must be usable: {why}"
+    if error.errno in _UNWRITABLE:
+        return f"the output must be writable: {why}"
+    return f"the system must let us do our work: {why}"
 
 
 def _as_sentence(error: click.ClickException) -> str:

@@ -53,7 +53,7 @@ class Api:
         )
         self._eviction = Eviction(self.store, self._writes, self._deletion, now=now)
         self._binding = Binding(self._writes, now=now)
-        self._scaling = Scaling(self.kinds, self._writes)
+        self._scaling = Scaling(self.kinds, self._writes, admission=admission)
 
     def now(self) -> float:
         """Return the moment that it writes into objects."""

@@ -6,7 +6,10 @@ from typing import Any, Final
 
 from stateward.kube.codec import Json
 
-_OF_JOBS: Final = ("backoffLimitPerIndex", "maxFailedIndexes", "podFailurePolicy", "successPolicy")
+_OF_JOBS: Final = (
+    *("backoffLimitPerIndex", "maxFailedIndexes", "podFailurePolicy", "podReplacementPolicy"),
+    "successPolicy",
+)
 _FIELDS: Final = {
     "jobs.batch": tuple(("spec", name) for name in _OF_JOBS),
     "cronjobs.batch": tuple(("spec", "jobTemplate", "spec", name) for name in _OF_JOBS),
@@ -14,9 +17,13 @@ _FIELDS: Final = {
 }
 
 
+#: What is done anyhow may be asked for.
+_ANYHOW: Final = (None, "TerminatingOrFailed")
+
+
 def unheeded(resource: str, document: Json) -> list[str]:
     """Return the warnings of an object that asks for what nobody here looks at."""
-    ways = [way for way in _FIELDS.get(resource, ()) if _at(document, way) is not None]
+    ways = [way for way in _FIELDS.get(resource, ()) if _at(document, way) not in _ANYHOW]
     return [f"{'.'.join(way)} has no effect in the embedded Kubernetes" for way in ways]
 
 

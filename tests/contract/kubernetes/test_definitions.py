@@ -379,11 +379,18 @@ async def test_a_webhook_may_convert(wire: Wire) -> None:
     (await ask(wire, V1, conversion={"strategy": "Webhook", "webhook": hook})).made()
 
 
-@pytest.mark.differs("A schema whose items are a list is not read at all (400)")
 async def test_items_are_not_a_list(wire: Wire) -> None:
     answer = await ask(wire, version(whole(fields(a={"type": "array", "items": [TEXT]}))))
 
     answer.refused(422, "Invalid", says="items must be a schema object and not an array")
+
+
+@pytest.mark.parametrize("items", [True, 3, "x", None], ids=str)
+async def test_items_that_are_no_schema_count_as_none(wire: Wire, items: Any) -> None:
+    answer = await ask(wire, version(whole(fields(a={"type": "array", "items": items}))))
+
+    where = "spec.validation.openAPIV3Schema.properties[spec].properties[a].items"
+    answer.refused(422, "Invalid", f"FieldValueRequired {where}")
 
 
 async def test_an_object_says_which_kind_it_is(wire: Wire) -> None:

@@ -233,3 +233,14 @@ async def test_a_bad_selector_deletes_nothing(wire: Wire) -> None:
 
 async def test_namespaces_go_one_by_one(wire: Wire) -> None:
     (await wire.delete("namespaces")).refused(405, "MethodNotAllowed")
+
+
+async def test_of_an_old_list_some_are_gone_already(wire: Wire) -> None:
+    for name in ("a", "b", "c"):
+        (await wire.post("secrets", thing(name))).made()
+    then = (await wire.get("secrets"))["metadata.resourceVersion"]
+    (await wire.delete("secrets/b")).ok()
+
+    (await wire.delete("secrets", resourceVersion=then, resourceVersionMatch="Exact")).ok()
+
+    assert (await wire.get("secrets")).names == []

@@ -157,3 +157,14 @@ async def test_steps_on_a_custom_object(wire: Wire) -> None:
     assert now.ok()["spec"] == {"words": ["a", "b"], "size": 1}
     wrong.refused(422, "Invalid", "FieldValueTypeInvalid spec.size")
     assert wrong.about == {"name": "a", "group": kind.group, "kind": "Thing"}
+
+
+@pytest.mark.parametrize(
+    "steps", [[None], [{}], [None, step("add", "/data", {"x": "3"})]], ids=["null", "empty", "both"]
+)
+async def test_a_step_that_says_nothing_cannot_be_done(wire: Wire, steps: list[Any]) -> None:
+    (await wire.post("configmaps", named("a", data={"x": "1"}))).made()
+
+    (await wire.patch("configmaps/a", steps, "json")).refused(422, "Invalid")
+
+    assert (await wire.get("configmaps/a"))["data"] == {"x": "1"}

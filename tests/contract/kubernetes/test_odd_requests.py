@@ -171,3 +171,49 @@ async def test_a_letter_is_an_answer_in_yaml(wire: Wire) -> None:
     made = (await wire.apply("configmaps/a", text)).made()
 
     assert (made["immutable"], made["data"]) == (True, {"false": "x"})
+
+
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+async def test_a_body_that_cannot_be_unpacked_ends_nothing_but_itself(
+    wire: Wire, coding: str
+) -> None:
+    headers = {"Content-Encoding": coding}
+
+    answer = await wire.ask("POST", "configmaps", b"nonsense", headers=headers)
+
+    answer.refused(400, "BadRequest")
+    (await wire.post("configmaps", named("a"))).made()
+
+
+@pytest.mark.parametrize("path", ["/api/v1", "/apis/apps", "/apis/apps/v1", "/version"])
+async def test_what_describes_the_api_is_no_page(wire: Wire, path: str) -> None:
+    (await wire.get(path, accept="text/html")).refused(406, "NotAcceptable")
+    (await wire.get(path, accept="text/html,*/*")).ok()
+
+
+@pytest.mark.parametrize(
+    ("patch", "code", "reason"),
+    [
+        ({"kind": None}, 422, "Invalid"),
+        ({"kind": ""}, 422, "Invalid"),
+        ({"apiVersion": None}, 500, "InternalError"),
+        ({"apiVersion": ""}, 500, "InternalError"),
+    ],
+    ids=str,
+)
+async def test_a_custom_object_stays_what_it_is(
+    wire: Wire, patch: Any, code: int, reason: str
+) -> None:
+    async with things(wire, OPEN) as kind:
+        await kind.made({})
+
+        (await wire.patch(kind.at("a"), patch)).refused(code, reason)
+
+
+async def test_a_kind_that_is_not_said_is_known_by_its_path(wire: Wire) -> None:
+    (await wire.post("configmaps", named("a"))).made()
+
+    for kind in (None, ""):
+        assert (await wire.patch("configmaps/a", {"kind": kind})).ok()["kind"] == "ConfigMap"
+    (await wire.patch("configmaps/a", {"kind": []})).refused(422, "Invalid")
+    (await wire.patch("configmaps/a", {"apiVersion": None})).refused(400, "BadRequest")

@@ -5,7 +5,18 @@ from __future__ import annotations
 import pytest
 
 from contract.kubernetes.bodies import Json, cron_job, deployment, job, named, pod
-from contract.kubernetes.custom import OPEN, TEXT, fields, ruled, things, version, whole
+from contract.kubernetes.custom import (
+    OPEN,
+    TEXT,
+    definition,
+    fields,
+    listed,
+    own_group,
+    ruled,
+    things,
+    version,
+    whole,
+)
 from contract.kubernetes.shapes import owner
 from contract.kubernetes.wire import Wire
 
@@ -114,3 +125,38 @@ async def test_a_rule_that_is_let_pass_is_told_of(wire: Wire) -> None:
 
         assert len(answer.warnings) == 1
         assert answer.warnings[0].endswith("failed rule: self == 'new'")
+
+
+@pytest.mark.since("1.35")
+async def test_nobody_looks_at_a_format_that_is_not_known(wire: Wire) -> None:
+    odd = {name: {"type": "string", "format": name} for name in ("odd", "int32", "date", "mac")}
+    schema = fields(**odd, number={"type": "integer", "format": "odd-too"}, all=listed(odd["odd"]))
+    body = definition(own_group(), version(whole(schema)))
+
+    answer = (await wire.post("customresourcedefinitions", body, dryRun="All")).made()
+
+    assert sorted(answer.warnings) == [
+        r"unrecognized format \"int32\"",
+        r"unrecognized format \"odd\"",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "told", "cut"),
+    [
+        (40, 50, 40, 72),
+        (100, 80, 41, 102),
+        (20, 300, 16, 256),
+        (1, 4000, 1, 4022),
+        (1, 9000, 1, 256),
+    ],
+)
+async def test_headers_hold_not_all_warnings(
+    wire: Wire, count: int, length: int, told: int, cut: int
+) -> None:
+    odd = {f"odd{number:03d}{'x' * length}": 1 for number in range(count)}
+
+    answer = (await wire.post("configmaps", named("a") | odd)).made()
+
+    lengths = {len(it.replace("\\", "")) for it in answer.warnings}
+    assert (len(answer.warnings), lengths) == (told, {cut})

@@ -172,6 +172,25 @@ def test_a_full_disk_is_said_in_one_sentence():
     assert "writable" in ended.stderr
 
 
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (PermissionError(13, "Permission denied", "/x/y"), "/x/y must be usable: Permission denied"),
+        (OSError(24, "Too many open files"), "the system must let us do our work: Too many open files"),
+    ],
+    ids=["a file", "nothing named"],
+)  # fmt: skip
+def test_what_the_system_refuses_is_not_blamed_on_the_output(
+    capsys, monkeypatch, error: OSError, sentence: str
+):
+    def refuse(*_args: object, **_more: object) -> None:
+        raise error
+
+    monkeypatch.setattr("stateward.cli.main.stateward.main", refuse)
+
+    assert complaint(capsys, "crds") == (1, f"stateward: {sentence}\n")
+
+
 def test_a_server_that_is_not_there_is_failure(capsys, tmp_path):
     code, sentence = complaint(capsys, "doctor", "--kubeconfig", kubeconfig(tmp_path))
 

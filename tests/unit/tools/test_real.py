@@ -6,13 +6,15 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 from tools.real import building, store
-from tools.real.__main__ import main
 from tools.real.building import BuildFailed, Go, find_go
+from tools.real.command import main
 from tools.real.sources import source_of
 
 from fakes.programs import saying, write
@@ -134,7 +136,9 @@ def test_what_is_there_is_not_built(machine: Machine, capsys: pytest.CaptureFixt
     assert not {"helm", "kubectl"} & set(machine.built())
 
 
-@pytest.mark.parametrize("damage", ["changed", "no sums", "other sums"])
+@pytest.mark.parametrize(
+    "damage", ["changed", "a folder", "no sums", "other sums", "sums a folder"]
+)
 def test_what_is_not_what_was_built_is_built_again(
     machine: Machine, capsys: pytest.CaptureFixture[str], damage: str
 ) -> None:
@@ -144,6 +148,12 @@ def test_what_is_not_what_was_built_is_built_again(
     sums = path.parent / store.SUMS
     if damage == "changed":
         path.write_text(path.read_text() + "#\n")
+    elif damage == "a folder":
+        path.unlink()
+        (path / "inner").mkdir(parents=True)
+    elif damage == "sums a folder":
+        sums.unlink()
+        (sums / "inner").mkdir(parents=True)
     elif damage == "no sums":
         sums.unlink()
     else:
@@ -292,13 +302,13 @@ def test_a_go_that_hangs_is_ended(
 
 
 # ------------------------------------------------------------------ as a process
-def started(machine: Machine) -> subprocess.Popen[str]:
+def started(machine: Machine, stderr: int = subprocess.STDOUT) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-m", "tools.real"],
         cwd=ROOT,
         env=machine.environment,
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=stderr,
         text=True,
     )
 
@@ -336,6 +346,78 @@ def test_interrupted_it_keeps_what_is_whole_and_leaves_nothing_else(
     }
     assert not list(machine.cache.glob("*/.unfinished*"))
     assert not is_alive(int((machine.root / "pid").read_text()))
+
+
+def test_killed_it_leaves_no_go_behind(machine: Machine) -> None:
+    machine.go(f"*) echo $$ > {machine.root}/pid; exec sleep 60;;")
+    process = started(machine)
+    pid = machine.root / "pid"
+    wait_until(lambda: pid.exists() and pid.read_text().endswith("\n"))
+
+    process.kill()
+    process.communicate(timeout=30)
+
+    wait_until(lambda: not is_alive(int(pid.read_text())))
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+def test_a_reader_who_leaves_ends_it_without_a_word(machine: Machine) -> None:
+    machine.go(f"*/promtool) sleep 0.5; {WRITES};;")
+    process = started(machine, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+
+    assert process.stderr.read() == ""
+    assert process.wait(timeout=30) == 1
+    process.stderr.close()
+
+
+def test_interrupted_at_its_very_start_it_says_so_in_one_line() -> None:
+    """The first thing that it imports is where it is interrupted here."""
+    script = (
+        "import signal, sys\n"
+        "from tools.real.__main__ import run\n"
+        "class Finder:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        signal.raise_signal(signal.SIGTERM)\n"
+        "sys.meta_path.insert(0, Finder())\n"
+        "sys.exit(run())\n"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "real: interrupted\n")
+
+
+def test_whoever_has_no_home_is_told_so(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", homeless)
+
+    assert main({"PATH": str(machine.root)}) == 1
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.startswith("real: this user must have a home folder")
+
+
+def test_a_go_that_is_named_from_here_is_found_from_everywhere(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.go()
+    monkeypatch.chdir(machine.root)
+
+    assert main(machine.environment | {"PATH": "bin"}) == 0
+    assert machine.kept() == everything()
 
 
 def test_two_at_once_build_everything_once(machine: Machine) -> None:

@@ -72,7 +72,7 @@ async def running(
             "the volumes": desk.run(),
         }
         tasks = await stack.enter_async_context(at_work(work))
-        await _until_pods_are_accepted(client, plane, ports)
+        await _until_pods_are_accepted(client, ports)
         tick("controllers and scheduler")
         means = Means(env=_environment(plane), metrics=metrics, issuer=ServerTokens(nodes_client))
         agent = agent_of(plan, nodes_client, layout, ports, means)
@@ -116,7 +116,7 @@ def _environment(plane: Plane) -> dict[str, str]:
     return {"KUBERNETES_SERVICE_HOST": host, "KUBERNETES_SERVICE_PORT": port}
 
 
-async def _until_pods_are_accepted(client: Client, plane: Plane, ports: Ports) -> None:
+async def _until_pods_are_accepted(client: Client, ports: Ports) -> None:
     """Wait for the controllers to have made the account that pods of the first namespace get."""
     until = ports.clock.monotonic() + _START
     while True:

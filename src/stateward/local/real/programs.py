@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache as once
 from pathlib import Path
 from typing import Final
+
+from stateward.core.errors import UsageError
 
 #: Folders with the programs of Kubernetes and etcd, as other test tools name them.
 ASSETS: Final = "KUBEBUILDER_ASSETS"
@@ -23,7 +26,7 @@ ETCD_BIN: Final = "STATEWARD_ETCD_BIN"
 _NAMED: Final = {"kubernetes": (ASSETS,), "etcd": (ETCD_BIN, ASSETS)}
 
 #: Seconds for a program to say its version.
-PATIENCE: Final = 20.0
+PATIENCE: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +76,21 @@ class Found:
 
 
 def cache(environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the folder that is filled once per machine."""
-    base = environment.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(base) / "stateward" / "real"
+    """Return the folder that is filled once per machine; raise UsageError when none can be."""
+    base = Path(environment.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():  # such a one is to be ignored, by the rules for that variable
+        base = _home() / ".cache"
+    return base / "stateward" / "real"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:
+        raise UsageError(
+            "this user must have a home folder for the cache of programs",
+            hint="name one in HOME, or a folder for caches in XDG_CACHE_HOME",
+        ) from None
 
 
 def find(part: Part, program: str, environment: Mapping[str, str] = os.environ) -> Found | None:
@@ -106,17 +121,28 @@ def _asked(path: Path, _changed: int, program: str, patience: float) -> str:
     """Ask once for as long as the file stays the same: every question is a process."""
     words = _ASK.get(program, ("--version",))
     try:
-        ended = subprocess.run(  # noqa: S603 - asking programs is what it is for
-            [str(path), *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=patience,
-            check=False,
-        )
+        text = _said([str(path), *words], patience)
     except (OSError, subprocess.SubprocessError):
         return ""
-    said = _VERSION.search((ended.stdout + ended.stderr).decode(errors="replace"))
+    said = _VERSION.search(text.decode(errors="replace"))
     return said.group(1) if said else ""
+
+
+def _said(argv: list[str], patience: float) -> bytes:
+    """Return what a program says; one that takes too long is ended with all that it started."""
+    with subprocess.Popen(  # noqa: S603 - asking programs is what it is for
+        argv,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    ) as process:
+        try:
+            said, complained = process.communicate(timeout=patience)
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)  # not waited for yet, so the number is its own
+            raise
+    return said + complained
 
 
 def _found(part: Part, program: str, environment: Mapping[str, str]) -> Iterator[Found]:
@@ -136,8 +162,10 @@ def _found(part: Part, program: str, environment: Mapping[str, str]) -> Iterator
 
 def versions(folder: Path) -> list[Path]:
     """Return the versions of a part in the cache, the newest first; odd names are not ours."""
-    there = folder.iterdir() if folder.is_dir() else ()
-    ours = [it for it in there if it.is_dir() and _FOLDER.fullmatch(it.name)]
+    try:
+        ours = [it for it in folder.iterdir() if it.is_dir() and _FOLDER.fullmatch(it.name)]
+    except OSError:  # it is not there, or not for us
+        return []
     return sorted(ours, key=lambda it: order(it.name), reverse=True)
 
 
@@ -152,11 +180,11 @@ def _is_claimed(version: str) -> bool:
 def _named(text: str, program: str) -> Iterator[Path]:
     """Return where a program may be, of the folders and programs that a variable names."""
     for named in filter(None, text.split(os.pathsep)):
-        path = Path(named)
-        if program == "etcd" and path.is_file():  # by whatever name
+        path = Path(named).absolute()
+        if program == "etcd" and _is_file(path):  # by whatever name
             yield from filter(_can_run, [path])
         else:
-            yield from _in_folders([path.parent if path.is_file() else path], program)
+            yield from _in_folders([path.parent if _is_file(path) else path], program)
 
 
 def named_in_vain(environment: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -165,13 +193,21 @@ def named_in_vain(environment: Mapping[str, str]) -> list[tuple[str, str]]:
         (variable, path)
         for variable in (ASSETS, ETCD_BIN)
         for path in filter(None, environment.get(variable, "").split(os.pathsep))
-        if not Path(path).exists()
+        if not os.access(path, os.F_OK)
     ]
 
 
 def _in_folders(folders: Iterable[str | Path], program: str) -> Iterator[Path]:
-    return filter(_can_run, (Path(it) / program for it in folders if it))
+    """Return where a program is; whoever runs it may be in another folder than we are."""
+    return filter(_can_run, (Path(it).absolute() / program for it in folders if it))
 
 
 def _can_run(path: Path) -> bool:
-    return path.is_file() and os.access(path, os.X_OK)
+    return _is_file(path) and os.access(path, os.X_OK)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # in a folder into which we may not look
+        return False

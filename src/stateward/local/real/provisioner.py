@@ -24,6 +24,7 @@ from stateward.local.controllers.cluster.claims import (
     Claim,
     amount,
     belongs,
+    beyond_us,
     claim_of,
     class_for,
     volume_of,
@@ -31,6 +32,7 @@ from stateward.local.controllers.cluster.claims import (
 from stateward.local.controllers.cluster.volumes import new_volume
 from stateward.local.controllers.desk import Desk
 from stateward.local.documents import Document, StorageClass, loosely
+from stateward.runtime.telling.recorder import EventType, ObjectReference
 from stateward.runtime.triggers import itself
 
 #: Where the volume controller says who is to make a claim's volume.
@@ -58,15 +60,19 @@ class Makes:
         if claim.volume:
             await self._grow(document, claim)
         elif document.metadata.annotations.get(ASKED) == LOCAL:
-            await self._make(claim)
+            await self._make(document, claim)
         return DONE
 
-    async def _make(self, claim: Claim) -> None:
+    async def _make(self, document: Document, claim: Claim) -> None:
         classes = cast("list[StorageClass]", list(self._desk.cache(STORAGE_CLASSES)))
         _, its_class = class_for(claim, classes)
         if its_class is None or its_class.provisioner != LOCAL:
             return
         if its_class.volume_binding_mode == LATE and not claim.selected_node:
+            return
+        if why := beyond_us(document.spec):
+            about = ObjectReference.of(VOLUME_CLAIMS, document.metadata)
+            await self._desk.recorder.tell(about, EventType.WARNING, "ProvisioningFailed", why)
             return
         try:
             await self._desk.client.create(_VOLUMES, new_volume(claim, its_class))

@@ -341,13 +341,13 @@ def _keep_metadata(new: Json, sent: Json, kind: Kind) -> None:
 
 def _check_type(kind: Kind, document: Json, name: str) -> None:
     """Raise when a patch makes another kind of an object, or leaves open what it is."""
-    if not document.get("apiVersion"):
+    if document.get("apiVersion") in (None, ""):
         if kind.built_in:
             what = f"the name of the object ({name} based on URL) was undeterminable"
             raise BadRequest(f"{what}: an object without apiVersion cannot be read")
         why = "Object 'apiVersion' is missing in 'object has no apiVersion field'"
         raise ServerFailed(f"Internal error occurred: {why}")
-    if not document.get("kind"):
+    if document.get("kind") in (None, ""):
         document["kind"] = kind.resource.kind
         if not kind.built_in:
             raise validity.unpatchable(kind.resource, name, "Object 'Kind' is missing")

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import chain
 
 from stateward.kube.codec import Json
 from stateward.kube.errors import BadRequest, Cause
 from stateward.kube.resources import CUSTOM_RESOURCES, NAMESPACES
-from stateward.local.kinds import Kind, ScalePaths
+from stateward.local.kinds import Kind
 from stateward.local.rules.admission import Author, Refusal
-from stateward.local.schema import causes, namespaces
+from stateward.local.schema import namespaces
 from stateward.local.schema.builtin import checks, decisions, defaults, status_checks
-from stateward.local.schema.complaints import at
+from stateward.local.schema.custom import advice
 from stateward.local.schema.custom.definition_checks import definition_problems, status_problems
 from stateward.local.schema.custom.objects import CustomSchema
+from stateward.local.schema.custom.scales import scale_problems
 from stateward.local.schema.reading import (
     check_applied,
     read_built_in,
@@ -41,6 +42,8 @@ class FullAdmission:
         elif kind.built_in:
             read_built_in(kind, document, author, refusal)
             author.warnings.extend(unheeded(kind.resource.name, document))
+            if kind.resource.name == CUSTOM_RESOURCES.name:
+                author.warnings.extend(advice.on_formats(document))
         self._fill(kind, document)
 
     def read_applied(self, kind: Kind, body: Json) -> None:
@@ -77,7 +80,7 @@ class FullAdmission:
         """Say what makes no sense, of a new object or of a changed one."""
         if kind.schema is not None:
             found = self._schema(kind, kind.schema).problems(new, old)
-            return chain(found, _scale_problems(kind.scale, new))
+            return chain(found, scale_problems(kind.scale, new))
         if kind.resource.name == CUSTOM_RESOURCES.name:
             return status_problems(new) if subresource else definition_problems(new, old)
         if subresource == "status" and kind.built_in:
@@ -98,10 +101,3 @@ class FullAdmission:
         if known is None or known.schema is not schema:
             known = self._schemas[place] = CustomSchema(schema)
         return known
-
-
-def _scale_problems(paths: ScalePaths | None, document: Json) -> Iterator[Cause]:
-    """Yield why an object of a custom kind cannot be scaled to what it asks for."""
-    wanted = at(document, paths.spec.strip(".").split(".")) if paths is not None else None
-    if paths is not None and isinstance(wanted, int) and wanted < 0:
-        yield causes.invalid(paths.spec, wanted, "should be a non-negative integer")

@@ -29,7 +29,6 @@ _EXACTLY: Final[dict[str, Json]] = {
     f"{_API}.api.resource.Quantity": {
         "anyOf": [{"type": "string", "pattern": QUANTITY}, {"type": "number"}]
     },
-    f"{_EXTENSIONS}.JSONSchemaPropsOrArray": _SCHEMA,
     f"{_EXTENSIONS}.JSONSchemaPropsOrBool": {"anyOf": [{"type": "boolean"}, _SCHEMA]},
     # A moment that is null is not valid, so that it is dropped with all else that says nothing.
     f"{_API}.apis.meta.v1.Time": {"type": "string", "format": "date-time"},
@@ -77,10 +76,18 @@ def schema_problem(schema: Json) -> tuple[tuple[str, ...], str] | None:
 
 @cache
 def _closed_definitions() -> Json:
-    return {
+    closed = {
         name: _EXACTLY.get(name) or _closed(schema)
         for name, schema in schemas.definitions().items()
     }
+    # Read whatever it is: what it must be is said later, with all else that is wrong.
+    anything = ["object", "array", "boolean", "number", "string"]
+    of_schema: Json = closed[f"{_EXTENSIONS}.JSONSchemaProps"]
+    closed[f"{_EXTENSIONS}.JSONSchemaPropsOrArray"] = of_schema | {
+        "type": anything,
+        "items": _SCHEMA,
+    }
+    return closed
 
 
 def _closed(schema: Json) -> Json:
@@ -123,7 +130,10 @@ def _plain_schema(schema: Any) -> Any:
     for name in ("required", "enum"):
         if not plain.get(name, True):
             del plain[name]  # to Kubernetes an empty list says nothing
-    plain |= {name: _plain_schema(schema[name]) for name in _BELOW if name in schema}
+    below = {name: schema[name] for name in _BELOW if name in schema}
+    if not isinstance(below.get("items", {}), dict | list):
+        del below["items"]  # nor does such a thing, and it is told of as missing
+    plain |= {name: _plain_schema(inner) for name, inner in below.items()}
     for name in _MANY_BELOW:
         if schema.get(name):
             plain[name] = [_plain_schema(inner) for inner in schema[name]]

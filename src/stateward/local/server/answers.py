@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from aiohttp import web
@@ -16,8 +16,9 @@ from stateward.local.server.refusals import retry_after, status_of
 JSON: Final = "application/json"
 #: Nothing may stand between a client and the newest state.
 _COMMON: Final = {"Cache-Control": "no-cache, private"}
-#: Longer ones are cut: headers have a limit everywhere.
-_LONGEST_WARNING: Final = 1000
+#: Characters of all warnings; if there are more, each is cut to so many, and some are left out.
+_MOST_WARNED: Final = 4096
+_LONGEST_WARNING: Final = 256
 
 
 def answer(
@@ -30,7 +31,7 @@ def answer(
     """Return an answer with a body that is text already."""
     headers: CIMultiDict[str] = CIMultiDict(_COMMON)
     headers["Content-Type"] = content_type
-    for text in warnings:
+    for text in _cut(warnings):
         headers.add("Warning", f'299 - "{_quoted(text)}"')
     return web.Response(body=body, status=status, headers=headers)
 
@@ -60,7 +61,18 @@ def no_such_path() -> web.Response:
     return plain("404 page not found\n", 404)
 
 
+def _cut(warnings: Sequence[str]) -> Iterator[str]:
+    """Yield warnings once each, and not more of them than headers may have."""
+    texts = list(dict.fromkeys(warnings))
+    limit = _LONGEST_WARNING if sum(len(it) for it in texts) > _MOST_WARNED else _MOST_WARNED
+    written = 0
+    for text in texts:
+        if written < _MOST_WARNED:
+            yield text[:limit]
+        written += len(text[:limit])
+
+
 def _quoted(text: str) -> str:
     """Return a text as it may stand in a header: one line, printable, quotes escaped."""
-    line = "".join(it if it.isprintable() else " " for it in text)[:_LONGEST_WARNING]
+    line = "".join(it if it.isprintable() else " " for it in text)
     return line.replace("\\", "\\\\").replace('"', '\\"')

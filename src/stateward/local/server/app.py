@@ -53,6 +53,9 @@ _OPEN: Final = _HEALTH | {"/version"}
 _V2: Final = "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 _EMPTY_V2: Final = b"\x0a\x032.0"
 _DISCOVERY: Final = frozenset({Form.GROUPS})
+#: What describes the API in one form alone, and is refused to those who want another.
+_NEGOTIATED: Final = ("/api/", "/apis/", "/version")
+_WHOLE: Final[frozenset[Form]] = frozenset()
 
 
 class ApiServer:
@@ -123,7 +126,10 @@ class ApiServer:
 
     def _refusal(self, error: ApiError, address: Address | None) -> web.Response:
         found = self._kinds.at(address.group, address.version, address.plural) if address else None
-        return answers.refusal(error, address, found.resource.kind if found else "")
+        response = answers.refusal(error, address, found.resource.kind if found else "")
+        if isinstance(error, bodies.Broken):
+            response.force_close()
+        return response
 
     async def _answer(
         self, request: web.BaseRequest, path: str, query: str, address: Address | None
@@ -165,8 +171,17 @@ class ApiServer:
             return answers.answer(_EMPTY_V2, content_type=_V2)
         if path.rstrip("/") in {"/api", "/apis"}:
             return self._discovery(request, core=path.rstrip("/") == "/api")
+        return self._document(request, path, address)
+
+    def _document(
+        self, request: web.BaseRequest, path: str, address: Address | None
+    ) -> web.StreamResponse:
         found = self._told(path.rstrip("/"), address)
-        return self._no_such_place(path) if found is None else answers.document(found)
+        if found is None:
+            return self._no_such_place(path)
+        if path.startswith(_NEGOTIATED):
+            wanted(request.headers.get("Accept", ""), _WHOLE)
+        return answers.document(found)
 
     def _no_such_place(self, path: str) -> web.Response:
         """Say that nothing is there: in a document below Kubernetes' own groups, else in text."""

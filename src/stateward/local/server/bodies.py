@@ -37,6 +37,10 @@ _OPERATIONS: Final = "application/json-patch+json"
 _STRATEGIC: Final = "application/strategic-merge-patch+json"
 
 
+class Broken(BadRequest):
+    """A body that cannot be read to its end: nobody knows where the next request would begin."""
+
+
 async def read(request: web.BaseRequest) -> bytes:
     """Return the body; raise when it is more than we take, or does not come."""
     try:
@@ -48,7 +52,7 @@ async def read(request: web.BaseRequest) -> bytes:
         raise TooLarge(f"Request entity too large: limit is {LIMIT}") from None
     except web.RequestPayloadError as error:
         why = " ".join(str(error).split())
-        raise BadRequest(f"the body cannot be read: {why}") from None
+        raise Broken(f"the body cannot be read: {why}") from None
 
 
 def document_of(body: bytes, content_type: str, author: Author | None = None) -> Json:
@@ -105,14 +109,14 @@ def _other_patch(kind: str, body: bytes, author: Author) -> AnyPatch:
 def _operations(found: Any) -> list[Json]:
     if found is None:
         return []
-    if not isinstance(found, list) or not all(isinstance(it, dict) for it in found):
+    if not isinstance(found, list) or not all(isinstance(it, dict | None) for it in found):
         raise BadRequest(f"a JSON patch must be a list of objects, got {type_name(found)}")
     if len(found) > _MOST_OPERATIONS:
         raise TooLarge(
             "Request entity too large: The allowed maximum operations in a JSON patch is"
             f" {_MOST_OPERATIONS}, got {len(found)}"
         )
-    return found
+    return [it or {} for it in found]  # a step that says nothing cannot be done
 
 
 def _an_object(found: Any) -> Json:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 import ssl
 import tempfile
 from base64 import b64encode
@@ -33,6 +34,7 @@ _REST: Final = timedelta(days=7)
 _BEFORE: Final = timedelta(hours=1)
 _NAMES: Final = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 _ADDRESSES: Final = ("127.0.0.1", "::1")
+_TOKEN: Final = re.compile(rb"[0-9a-f]{64}")
 #: A real API server shows the same certificate to its etcd and to the nodes.
 _USES: Final = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
 
@@ -109,13 +111,19 @@ def _kept(folder: Path, moment: datetime) -> Identity:
             paths, (papers.authority, papers.certificate, papers.key), strict=True
         ):
             write_secret(path, content)
-    token = folder / "token"
-    if not token.exists() or not token.read_text().strip():
-        write_secret(token, os.urandom(32).hex().encode())
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2  # whatever the machine allows
     context.load_cert_chain(paths[1], paths[2])
-    return Identity(paths[0].read_bytes(), token.read_text().strip(), context)
+    return Identity(paths[0].read_bytes(), _token(folder / "token"), context)
+
+
+def _token(path: Path) -> str:
+    """Return the token that was kept; one that is not of our making is made anew."""
+    kept = path.read_bytes().strip() if path.exists() else b""
+    if not _TOKEN.fullmatch(kept):
+        kept = os.urandom(32).hex().encode()
+        write_secret(path, kept)
+    return kept.decode()
 
 
 def _is_usable(paths: list[Path], moment: datetime) -> bool:

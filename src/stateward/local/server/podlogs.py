@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 
 from stateward.core.moments import from_rfc3339
 from stateward.kube.client import LogOptions
 from stateward.kube.codec import Json
-from stateward.kube.errors import BadRequest
+from stateward.kube.errors import BadRequest, Cause
+from stateward.local.schema import causes
 from stateward.local.server.options import Query, flag, number
+from stateward.local.server.refusals import InvalidPart
 
 _LISTS = ("initContainers", "containers", "ephemeralContainers")
 _DEFAULT = "kubectl.kubernetes.io/default-container"
 
 
 def log_options(query: Query, pod: Json, now: float) -> LogOptions:
-    """Return which part of which log is asked for; raise BadRequest when that is not clear."""
-    for name in ("tailLines", "limitBytes", "sinceSeconds"):
-        if (asked := number(query, name)) is not None and asked < (name != "tailLines"):
-            raise BadRequest(f"{name} must not be negative, got {asked}")
+    """Return which part of which log is asked for; raise when that is not clear."""
+    if found := list(_problems(query)):
+        raise InvalidPart("PodLogOptions", pod["metadata"]["name"], *found)
     return LogOptions(
         container=_container(query.get("container", ""), pod),
         tail_lines=number(query, "tailLines"),
@@ -46,12 +47,21 @@ async def at_most(
                 return
 
 
+def _problems(query: Query) -> Iterator[Cause]:
+    for name, least in (("tailLines", 0), ("limitBytes", 1), ("sinceSeconds", 1)):
+        if (asked := number(query, name)) is not None and asked < least:
+            why = "must be greater than 0" if least else "must be greater than or equal to 0"
+            yield causes.invalid(name, asked, why)
+    if "sinceSeconds" in query and query.get("sinceTime"):
+        yield causes.forbidden(
+            "[]", "at most one of `sinceTime` or `sinceSeconds` may be specified"
+        )
+
+
 def _since(query: Query, now: float) -> int | None:
     moment = query.get("sinceTime", "")
     if not moment:
         return number(query, "sinceSeconds")
-    if "sinceSeconds" in query:
-        raise BadRequest("at most one of sinceTime or sinceSeconds may be specified")
     try:
         return max(1, int(now - from_rfc3339(moment)))
     except ValueError as error:

@@ -36,13 +36,21 @@ _CALLED = {
 _INTERNAL = "Internal error occurred"
 
 
-class InvalidOptions(Invalid):
+class InvalidPart(Invalid):
     """What a request asks for beside its object makes no sense."""
 
-    def __init__(self, kind: str, *causes: Cause) -> None:
+    def __init__(self, kind: str, name: str, *causes: Cause) -> None:
         told = ", ".join(f"{cause.field}: {cause.message}" for cause in causes)
         listed = f"[{told}]" if len(causes) > 1 else told
-        super().__init__(f'{kind}.meta.k8s.io "" is invalid: {listed}', causes=causes)
+        super().__init__(f'{kind} "{name}" is invalid: {listed}', causes=causes)
+        self.kind = kind
+
+
+class InvalidOptions(InvalidPart):
+    """How a request wants something done makes no sense."""
+
+    def __init__(self, kind: str, *causes: Cause) -> None:
+        super().__init__(f"{kind}.meta.k8s.io", "", *causes)
         self.kind = kind
 
 

@@ -75,6 +75,8 @@ class Subresources:
     async def _log(self, call: Call) -> web.StreamResponse:
         pod = self._api.get(PODS, call.key).document()
         asked = podlogs.log_options(call.query, pod, self._now())
+        if not pod["spec"].get("nodeName"):
+            return web.Response(status=204)  # it runs nowhere, and has nothing to say
         if self._logs is None:
             raise NotFound(f'pods "{call.key.name}" has no log: nothing runs pods here')
         pieces = podlogs.at_most(

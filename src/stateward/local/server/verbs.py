@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,7 +12,7 @@ from aiohttp import web
 from stateward.core.ports import Ports
 from stateward.kube.client import Apply, Propagation
 from stateward.kube.codec import Json
-from stateward.kube.errors import ApiError, BadRequest, MethodNotAllowed
+from stateward.kube.errors import ApiError, BadRequest, MethodNotAllowed, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CUSTOM_RESOURCES, JOBS, NAMESPACES
 from stateward.local.api import Api
@@ -19,6 +20,7 @@ from stateward.local.kinds import Kind
 from stateward.local.rules import validity
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.metadata import check_type
+from stateward.local.rules.scale import SCALES
 from stateward.local.rules.writes import Author
 from stateward.local.server import bodies, options, pages
 from stateward.local.server.addresses import Address
@@ -155,8 +157,9 @@ class Verbs:
             author,
             force=force,
         )
-        if isinstance(patch, Apply) and call.address.subresource != "scale":
-            check_type(patch.body, call.kind.resource)
+        if isinstance(patch, Apply):
+            is_scale = call.address.subresource == "scale"
+            check_type(patch.body, SCALES if is_scale else call.kind.resource)
         fresh = self._is_absent(call)
         made = self._api.patch(
             call.kind.resource, call.key, patch, author, subresource=call.address.subresource
@@ -179,7 +182,8 @@ class Verbs:
         listing = options.Listing.of(call.query, call.address.namespace)
         page = pages.page(self._api.store, call.kind, listing)
         for stored in page.items:
-            self._api.delete(call.kind.resource, stored.key, how)
+            with suppress(NotFound):  # of an old list some may be gone
+                self._api.delete(call.kind.resource, stored.key, how)
         return answer(show.many(page.items, page.meta), warnings=warnings)
 
     def _is_absent(self, call: Call) -> bool:

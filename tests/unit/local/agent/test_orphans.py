@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -55,14 +55,15 @@ async def test_what_is_left_of_a_folder_is_ended_by_it_and_not_by_its_copy(tmp_p
     original, copy, clock = tmp_path / "a", tmp_path / "b", SystemClock()
     name, records = orphans.owned(original, Chance(1))
     mark = {orphans.CLUSTER: name}
-    with subprocess.Popen(["sleep", "60"], env=mark, start_new_session=True) as left:
-        records.add(left.pid, Origin(orphans.start_time(left.pid) or 0, 0))
-        shutil.copytree(original, copy)
+    left = await asyncio.create_subprocess_exec("sleep", "60", env=mark, start_new_session=True)
+    records.add(left.pid, Origin(orphans.start_time(left.pid) or 0, 0))
+    shutil.copytree(original, copy)
 
-        assert (orphans.left_in(copy), await orphans.end_all(copy, clock)) == ({}, [])
-        assert await orphans.sweep(*orphans.owned(copy, Chance(2)), clock) == []
-        assert list(orphans.left_in(original)) == [left.pid]
-        assert await orphans.end_all(original, clock) == [left.pid]
+    assert (orphans.left_in(copy), await orphans.end_all(copy, clock)) == ({}, [])
+    assert await orphans.sweep(*orphans.owned(copy, Chance(2)), clock) == []
+    assert list(orphans.left_in(original)) == [left.pid]
+    assert await orphans.end_all(original, clock) == [left.pid]
+    await left.wait()
     assert orphans.left_in(original) == {}
 
 

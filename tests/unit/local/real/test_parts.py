@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import signal
 import socket
 from itertools import pairwise
@@ -37,7 +38,7 @@ def test_ports_are_free_and_not_of_those_for_outgoing_connections() -> None:
 
 
 def test_a_log_does_not_grow_for_ever(tmp_path: Path) -> None:
-    path = tmp_path / "log" / "part.log"
+    path = tmp_path / "part.log"
     for _run in range(2):
         said = SaidFile(path, largest=100)
         for number in range(50):
@@ -49,16 +50,60 @@ def test_a_log_does_not_grow_for_ever(tmp_path: Path) -> None:
     assert last_line(path) == "line 49"
 
 
+def test_a_log_that_could_not_be_turned_goes_on_when_there_is_room_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "part.log"
+    said = SaidFile(path, largest=20)
+    said.write(b"an early line\n")
+
+    def full(*_words: object, **_more: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    for refused in ("replace", "open"):
+        with monkeypatch.context() as now:
+            now.setattr(Path, refused, full)
+            said.write(b"a line that is lost\n")
+    said.write(b"a late line\n")
+    said.close()
+
+    assert path.read_text() == "a late line\n"
+    assert Path(f"{path}.1").read_text() == "an early line\n"
+
+
+GO_PANICS = b"""I1115 13:00:00.000000       1 server.go:150] starting
+panic: no room for error [recovered]
+
+goroutine 1 [running]:
+main.failed({0x1, 0x2})
+\t/go/src/errors.go:12 +0x1b
+k8s.io/component-base/cli.(*error).run(...)
+\t/go/src/run.go:45
+created by main.main in goroutine 1
+\tmain.go:31 +0x28
+"""
+ETCD_ENDS = b"""{"level":"fatal","ts":"x","msg":"discovery failed","error":"in use","stacktrace":"main.go:1"}
+{"level":"info","msg":"closing"}
+"""
+
+
 @pytest.mark.parametrize(
     ("text", "line"),
     [
+        (GO_PANICS, "panic: no room for error [recovered]"),
+        (ETCD_ENDS, "discovery failed: in use"),
+        (b'{"level":"info","msg":"closed"}\n', "closed"),
+        (b'{"level":"info"}\n7\n', "7"),
+        (b'E1115 13:00:00.1 1 run.go:72] "no" err="x"\nbye\n', 'E1115 13:00:00.1 1 run.go:72] "no" err="x"'),
+        (b"Error: unknown flag: --x\nsee --help\n", "Error: unknown flag: --x"),
+        (b"main.main()\n\tmain.go:31 +0x28\n", "main.go:31 +0x28"),
         (b"one\ntwo  words\n\n", "two words"),
         (b"x" * 9000, "x" * 300),
         (b"\xff", "\ufffd"),
         (b"\n \n", "it said nothing"),
         (None, "it said nothing"),
     ],
-)
+)  # fmt: skip
 def test_the_last_line_is_what_a_person_wants_to_see(
     tmp_path: Path, text: bytes | None, line: str
 ) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from fakes.programs import saying, write
+from stateward.core.errors import UsageError
 from stateward.local.real import programs
 from stateward.local.real.programs import (
     ETCD,
@@ -157,6 +161,108 @@ def test_a_program_that_does_not_answer_has_no_version(tmp_path: Path) -> None:
     path = write(tmp_path / "etcd", "exec sleep 60")
 
     assert programs.version_of(path, "etcd", patience=0.1) == ""
+
+
+def test_a_program_that_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
+    number = str(800_000 + os.getpid())
+    path = write(tmp_path / "etcd", f"sleep {number} & sleep {number}")
+
+    assert programs.version_of(path, "etcd", patience=0.3) == ""
+    assert not [it for it in commands() if number.encode() in it]
+
+
+def commands() -> list[bytes]:
+    """Return the words of every process of this machine."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError):
+            if entry.name.isdecimal():
+                found.append((entry / "cmdline").read_bytes())
+    return found
+
+
+@pytest.fixture
+def nobody() -> Iterator[None]:
+    """Be somebody who may not look everywhere, as root may."""
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65534)
+    yield
+    os.seteuid(was)
+
+
+@pytest.fixture
+def closed(tmp_path: Path) -> Iterator[Path]:
+    """Have a folder with programs into which nobody may look."""
+    for name in (API, "etcd"):
+        saying(tmp_path / "closed" / name, "v1.35.1")
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o755)
+    (tmp_path / "closed").chmod(0)
+    yield tmp_path / "closed"
+    (tmp_path / "closed").chmod(0o700)
+
+
+@pytest.mark.parametrize("variable", ["PATH", "KUBEBUILDER_ASSETS", "XDG_CACHE_HOME"])
+@pytest.mark.parametrize("inside", ["closed", "closed/inner", "closed/etcd"])
+def test_where_we_may_not_look_there_is_nothing(
+    tmp_path: Path, closed: Path, nobody: None, variable: str, inside: str
+) -> None:
+    places = environment(tmp_path, **{variable: inside})
+
+    assert find(KUBERNETES, API, places) is None
+    assert find(ETCD, "etcd", places | {"STATEWARD_ETCD_BIN": str(tmp_path / inside)}) is None
+    assert len(programs.named_in_vain({"KUBEBUILDER_ASSETS": f"{closed}/inner"})) == 1
+
+
+@pytest.mark.parametrize(
+    ("part", "program", "named"),
+    [
+        (KUBERNETES, API, {"KUBEBUILDER_ASSETS": "here"}),
+        (ETCD, "etcd", {"STATEWARD_ETCD_BIN": "here/etcd"}),
+        (ETCD, "etcd", {"STATEWARD_ETCD_BIN": "./here"}),
+        (KUBERNETES, API, {"PATH": "here"}),
+    ],
+)
+def test_what_is_named_from_here_is_found_from_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, part: Part, program: str, named: dict[str, str]
+) -> None:
+    for name, version in ((API, "v1.35.1"), ("etcd", "3.6.1")):
+        saying(tmp_path / "here" / name, version)
+    monkeypatch.chdir(tmp_path)
+
+    found = find(part, program, environment(tmp_path) | named)
+
+    assert found is not None
+    assert found.path == tmp_path / "here" / program
+
+
+@pytest.mark.parametrize(
+    ("named", "place"),
+    [
+        ({"XDG_CACHE_HOME": "/caches"}, "/caches/stateward/real"),
+        ({"XDG_CACHE_HOME": "caches"}, "/home/me/.cache/stateward/real"),
+        ({"XDG_CACHE_HOME": ""}, "/home/me/.cache/stateward/real"),
+        ({}, "/home/me/.cache/stateward/real"),
+    ],
+)
+def test_where_the_cache_is(
+    monkeypatch: pytest.MonkeyPatch, named: dict[str, str], place: str
+) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+
+    assert programs.cache(named) == Path(place)
+
+
+def test_whoever_has_no_home_is_told_what_to_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def homeless() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(programs.Path, "home", homeless)
+
+    with pytest.raises(UsageError, match="must have a home folder") as told:
+        programs.cache({})
+    assert "XDG_CACHE_HOME" in told.value.sentence()
 
 
 def test_a_program_is_asked_again_only_when_it_changed(tmp_path: Path) -> None:

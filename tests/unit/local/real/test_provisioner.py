@@ -8,7 +8,7 @@ import pytest
 
 from fakes.bench import running, until
 from stateward.kube.codec import Json
-from stateward.kube.resources import VOLUME_CLAIMS
+from stateward.kube.resources import EVENTS, VOLUME_CLAIMS
 from stateward.local.catalog import STORAGE_CLASSES, VOLUMES
 from stateward.local.controllers.desk import Desk
 from stateward.local.real import provisioner
@@ -30,13 +30,14 @@ class Shop(Cluster):
         provisioner.employ(desk)
         return desk
 
-    async def claim(self, name: str = "data", size: str = "1Gi", **annotations: str) -> None:
+    async def claim(self, more: Json | None = None, **annotations: str) -> None:
         spec = {
             "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": size}},
+            "resources": {"requests": {"storage": "1Gi"}},
             "storageClassName": "fast",
+            **(more or {}),
         }
-        metadata = {"namespace": "shop", "name": name, "annotations": annotations}
+        metadata = {"namespace": "shop", "name": "data", "annotations": annotations}
         await self.user.create(VOLUME_CLAIMS, {"metadata": metadata, "spec": spec})
 
     async def fast(self, maker: str = OURS, mode: str = "Immediate") -> None:
@@ -84,6 +85,29 @@ async def test_for_which_claims_a_volume_is_made(
     assert made["metadata"]["name"] == f"pvc-{claim['metadata']['uid']}"
     assert made["metadata"]["annotations"] == {"pv.kubernetes.io/provisioned-by": OURS}
     assert made["spec"]["claimRef"]["uid"] == claim["metadata"]["uid"]
+
+
+BEYOND_US = {
+    "dataSource": {"apiGroup": "snapshot.storage.k8s.io", "kind": "VolumeSnapshot", "name": "s"},
+    "dataSourceRef": {"kind": "PersistentVolumeClaim", "name": "other"},
+    "selector": {"matchLabels": {"disk": "fast"}},
+    "volumeMode": "Block",
+}
+
+
+@pytest.mark.parametrize("field", BEYOND_US)
+async def test_a_claim_for_more_than_a_folder_gets_no_volume_and_is_told_why(field: str):
+    shop = Shop()
+    await shop.fast()
+    await shop.claim(more={field: BEYOND_US[field]}, **ASKED)
+    async with running(shop.desk.run()):
+        await until(lambda: shop.api.store.all(EVENTS.name))
+        await stays(lambda: not shop.volumes(), 3)
+
+    (event,) = (it.document() for it in shop.api.store.all(EVENTS.name))
+    assert (event["type"], event["reason"]) == ("Warning", "ProvisioningFailed")
+    assert field in event["message"]
+    assert "cannot be had" in event["message"]
 
 
 async def test_a_class_that_comes_late_is_not_missed():

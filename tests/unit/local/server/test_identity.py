@@ -51,6 +51,21 @@ def test_what_is_broken_is_made_anew(tmp_path: Path, name: str, content: bytes |
     assert identity(NOW, tmp_path).authority != first.authority
 
 
+@pytest.mark.parametrize(
+    "content", [b"", b"\xff\xfe", b"short", b"0" * 63 + b",", b"0" * 64 + b"\nme,me,system:masters"]
+)
+def test_a_token_that_is_not_of_our_making_is_made_anew(tmp_path: Path, content: bytes) -> None:
+    first = identity(NOW, tmp_path)
+    (tmp_path / "token").write_bytes(content)
+
+    second = identity(NOW, tmp_path)
+
+    assert second.token != first.token
+    assert len(bytes.fromhex(second.token)) == 32
+    assert identity(NOW, tmp_path).token == second.token
+    assert second.authority == first.authority
+
+
 def test_two_servers_are_two() -> None:
     assert identity(NOW).token != identity(NOW).token
 

@@ -133,6 +133,16 @@ def class_for(claim: Claim, classes: Iterable[StorageClass]) -> tuple[str, Stora
     return best.metadata.name, best
 
 
+def beyond_us(spec: Json) -> str:
+    """Return why no volume can be made for a claim; empty when one can: it would be a folder."""
+    wants = [name for name in ("dataSource", "dataSourceRef", "selector") if spec.get(name)]
+    if spec.get("volumeMode") == "Block":
+        wants.append("volumeMode Block")
+    if not wants:
+        return ""
+    return f"volumes of {LOCAL} are new and empty folders: {', '.join(wants)} cannot be had"
+
+
 def belongs(volume: Volume, claim: Claim) -> bool:
     """Tell whether a volume is bound to a claim, or kept for it."""
     to = volume.claim

@@ -13,7 +13,7 @@ from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.kube.client import MergePatch, Selection
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists, MethodNotAllowed, NotFound
-from stateward.kube.meta import ObjectKey
+from stateward.kube.meta import ObjectKey, ObjectMeta
 from stateward.kube.resources import CONFIG_MAPS, NAMESPACES, Resource
 from stateward.local.catalog import SERVICE_ACCOUNTS
 from stateward.local.conditions import condition, with_condition
@@ -87,7 +87,7 @@ class Namespaces:
             return
 
     async def _empty(self, name: str) -> _Left:
-        """Ask for the end of all that is in a namespace; return what there was."""
+        """Ask for the end of all that is in a namespace; return what is left then."""
         left = _Left(Counter(), Counter())
         for resource in self._resources():
             if resource.namespaced:
@@ -95,16 +95,8 @@ class Namespaces:
         return left
 
     async def _clear(self, resource: Resource[Document], namespace: str, left: _Left) -> None:
-        try:
-            found = await self._desk.client.list(resource, Selection(namespace=namespace))
-        except (NotFound, MethodNotAllowed):
-            return  # a kind that is served no more, or one that cannot be listed
-        everything = [it.metadata for it in found.items]
-        everything += [it.metadata for it in found.malformed]
-        if everything:
-            left.instances[f"{resource.plural}.{resource.group}"] = len(everything)
-        left.finalizers.update(name for meta in everything for name in meta.finalizers)
-        for meta in everything:
+        going = await self._found(resource, namespace)
+        for meta in going:
             if meta.deleting:
                 continue
             try:
@@ -112,6 +104,17 @@ class Namespaces:
             except PeerError as error:
                 # Gone by itself, or held by somebody: the others go, and the next look tells.
                 self._log.info("could not delete", object=str(meta.key), error=str(error))
+        # Most are gone at once; who is told of them would wait for nothing.
+        if held := await self._found(resource, namespace) if going else []:
+            left.instances[f"{resource.plural}.{resource.group}"] = len(held)
+            left.finalizers.update(name for meta in held for name in meta.finalizers)
+
+    async def _found(self, resource: Resource[Document], namespace: str) -> list[ObjectMeta]:
+        try:
+            found = await self._desk.client.list(resource, Selection(namespace=namespace))
+        except (NotFound, MethodNotAllowed):
+            return []  # a kind that is served no more, or one that cannot be listed
+        return [*(it.metadata for it in found.items), *(it.metadata for it in found.malformed)]
 
     async def _tell(self, namespace: Document, left: _Left) -> Document:
         """Say how far the emptying has come; return the namespace as it is then."""

@@ -26,6 +26,7 @@ from stateward.local.controllers.cluster.claims import (
     Claim,
     Volume,
     belongs,
+    beyond_us,
     candidates,
     claim_of,
     claims_of,
@@ -175,10 +176,10 @@ class Claims:
         free = [it for it in candidates(claim, class_name, volumes) if self._reaches(it, claim)]
         if free:
             name = await self._take(free[0].name, claim)
-        elif its_class is not None and its_class.provisioner == LOCAL:
+        elif its_class and its_class.provisioner == LOCAL and not beyond_us(document.spec):
             name = await self._make(claim, its_class)
         else:
-            return await self._wait(document, _why_not(class_name, its_class))
+            return await self._wait(document, _why_not(class_name, its_class, document.spec))
         bound = {"metadata": {"annotations": {BOUND_BY_US: "yes"}}, "spec": {"volumeName": name}}
         await self._desk.client.patch(_CLAIMS, claim.key, MergePatch(bound))
         return DONE
@@ -406,12 +407,14 @@ def _takes(volume: Volume, claim: Claim) -> bool:
     return belongs(volume, claim) or (volume.claim is None and not volume.deleting)
 
 
-def _why_not(class_name: str, its_class: StorageClass | None) -> _Waits:
+def _why_not(class_name: str, its_class: StorageClass | None, spec: Json) -> _Waits:
     if not class_name:
         return _NO_CLASS
     if its_class is None:
         text = f'storageclass.storage.k8s.io "{class_name}" not found'
         return _Waits(EventType.WARNING, "ProvisioningFailed", text)
+    if its_class.provisioner == LOCAL:
+        return _Waits(EventType.WARNING, "ProvisioningFailed", beyond_us(spec))
     if its_class.provisioner.startswith("kubernetes.io/"):
         text = f"no volume plugin matched name: {its_class.provisioner}"
         return _Waits(EventType.WARNING, "ProvisioningFailed", text)

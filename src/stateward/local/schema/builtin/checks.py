@@ -11,19 +11,25 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
-from stateward.core.quantity import Quantity
+from stateward.core import naming
 from stateward.kube.codec import Json
 from stateward.kube.errors import Cause
-from stateward.kube.selector import LabelSelector
-from stateward.local.frozen import BESIDE_SOURCE
 from stateward.local.schema import causes
-from stateward.local.schema.builtin.pod_checks import one_of, pod_problems
-from stateward.local.schema.builtin.schedules import schedule_problem, zone_problem
-from stateward.local.schema.builtin.service_checks import service_problems
+from stateward.local.schema.builtin.access_checks import binding_problems
+from stateward.local.schema.builtin.claim_checks import claim_problems, volume_problems
+from stateward.local.schema.builtin.pod_checks import (
+    at_least_zero,
+    label_mismatch,
+    one_of,
+    pod_problems,
+    selector_problems,
+    template_problems,
+)
+from stateward.local.schema.builtin.service_checks import endpoint_problems, service_problems
+from stateward.local.schema.builtin.work_checks import cron_job_problems, job_problems
 
 _KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 _PERCENT: Final = re.compile(r"[0-9]{1,9}%")
-_MODES: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 #: What a secret of a type must hold.
 _OF_SECRETS: Final = {
     "kubernetes.io/tls": ("tls.crt", "tls.key"),
@@ -49,15 +55,16 @@ def _pod(document: Json) -> Iterator[Cause]:
 def _team(document: Json, restart: tuple[str, ...] = ("Always",)) -> Iterator[Cause]:
     """Look at what all kinds have that keep pods running."""
     spec = document["spec"]
-    yield from _at_least_zero(spec, "spec", "replicas", "minReadySeconds", "revisionHistoryLimit")
+    yield from at_least_zero(spec, "spec", "replicas", "minReadySeconds", "revisionHistoryLimit")
     template = spec.get("template") or {}
     labels = template.get("metadata", {}).get("labels") or {}
     selector = spec.get("selector")
     if selector is None:
         yield causes.required("spec.selector")
-        yield from _mismatch(labels)
+        yield from label_mismatch(labels)
     else:
-        yield from _selector_problems(selector, labels)
+        yield from selector_problems(selector, labels)
+    yield from template_problems(template, "spec.template")
     pod = template.get("spec") or {}
     claims = [it.get("metadata", {}).get("name") for it in spec.get("volumeClaimTemplates") or ()]
     yield from pod_problems(pod, "spec.template.spec", claims)
@@ -69,24 +76,6 @@ def _team(document: Json, restart: tuple[str, ...] = ("Always",)) -> Iterator[Ca
     if pod.get("restartPolicy", "Always") not in restart and "containers" in pod:
         where = "spec.template.spec.restartPolicy"
         yield causes.unsupported(where, pod["restartPolicy"], restart)
-
-
-def _selector_problems(selector: Json, labels: Json) -> Iterator[Cause]:
-    try:
-        matches = LabelSelector.from_document(selector).matches(labels)
-    except ValueError as error:
-        yield causes.invalid("spec.selector", selector, str(error))
-        return
-    if not any(selector.values()):
-        why = "empty selector is invalid: it must select the pods of the template"
-        yield causes.invalid("spec.selector", selector, why)
-    elif not matches:
-        yield from _mismatch(labels)
-
-
-def _mismatch(labels: Json) -> Iterator[Cause]:
-    why = "`selector` does not match template `labels`"
-    yield causes.invalid("spec.template.metadata.labels", labels, why)
 
 
 def _deployment(document: Json) -> Iterator[Cause]:
@@ -124,17 +113,29 @@ def _stateful_set(document: Json) -> Iterator[Cause]:
             why = f"must be '{known[0]}' or '{known[1]}'"
             yield causes.invalid(f"spec.{field}", value, why)
     yield from _update_problems(spec["updateStrategy"])
-    yield from _at_least_zero(spec.get("ordinals") or {}, "spec.ordinals", "start")
+    yield from at_least_zero(spec.get("ordinals") or {}, "spec.ordinals", "start")
+    if (name := spec.get("serviceName")) and (problem := naming.dns_label_problem(name)):
+        yield causes.invalid("spec.serviceName", name, problem)
+    for place, claim in enumerate(spec.get("volumeClaimTemplates") or ()):
+        yield from _mold_problems(claim, place)
     keeping, path = spec["persistentVolumeClaimRetentionPolicy"], "spec.persistentVolumeClaim"
     for name in ("whenDeleted", "whenScaled"):
         yield from one_of(keeping, name, ("Retain", "Delete"), f"{path}RetentionPolicy")
+
+
+def _mold_problems(claim: Json, place: int) -> Iterator[Cause]:
+    """Look at what claims are made after; to their pods they are volumes."""
+    yield from claim_problems(claim["spec"], f"spec.volumeClaimTemplates[{place}].spec")
+    name, where = claim["metadata"].get("name", ""), f"spec.template.spec.volumes[{place}].name"
+    if problem := naming.dns_label_problem(name):
+        yield causes.invalid(where, name, problem) if name else causes.required(where)
 
 
 def _update_problems(strategy: Json) -> Iterator[Cause]:
     how, path = strategy.get("rollingUpdate"), "spec.updateStrategy.rollingUpdate"
     if how and strategy.get("type") == "OnDelete":
         yield causes.invalid(path, how, "only allowed for updateStrategy 'RollingUpdate'")
-    yield from _at_least_zero(how or {}, path, "partition")
+    yield from at_least_zero(how or {}, path, "partition")
 
 
 def _share_problems(part: Json, name: str, path: str, most: int | None = None) -> Iterator[Cause]:
@@ -146,43 +147,6 @@ def _share_problems(part: Json, name: str, path: str, most: int | None = None) -
         yield causes.invalid(where, amount, "a percentage must be digits and a '%', as in '25%'")
     elif isinstance(amount, str) and most is not None and int(amount[:-1]) > most:
         yield causes.invalid(where, amount, f"must not be greater than {most}%")
-
-
-def _job(document: Json) -> Iterator[Cause]:
-    spec = document["spec"]
-    yield from _at_least_zero(spec, "spec", "parallelism", "completions", "backoffLimit")
-    yield from _at_least_zero(spec, "spec", "activeDeadlineSeconds", "ttlSecondsAfterFinished")
-    yield from one_of(spec, "completionMode", ("NonIndexed", "Indexed"), "spec")
-    if spec.get("completionMode") == "Indexed" and spec.get("completions") is None:
-        yield causes.required("spec.completions", "when completion mode is Indexed")
-    labels = (spec.get("template") or {}).get("metadata", {}).get("labels") or {}
-    if spec.get("selector"):
-        yield from _selector_problems(spec["selector"], labels)
-    else:
-        yield causes.required("spec.selector")
-    yield from _work_problems(spec, "spec")
-
-
-def _work_problems(spec: Json, path: str) -> Iterator[Cause]:
-    pod = (spec.get("template") or {}).get("spec") or {}
-    yield from pod_problems(pod, f"{path}.template.spec")
-    if pod.get("restartPolicy") not in {"OnFailure", "Never"}:
-        where = f"{path}.template.spec.restartPolicy"
-        yield causes.required(where, 'valid values: "OnFailure", "Never"')
-
-
-def _cron_job(document: Json) -> Iterator[Cause]:
-    spec = document["spec"]
-    if not (schedule := spec.get("schedule")):
-        yield causes.required("spec.schedule")
-    elif problem := schedule_problem(schedule):
-        yield causes.invalid("spec.schedule", schedule, problem)
-    if (zone := spec.get("timeZone")) is not None and (problem := zone_problem(zone)):
-        yield causes.invalid("spec.timeZone", zone, problem)
-    yield from one_of(spec, "concurrencyPolicy", ("Allow", "Forbid", "Replace"), "spec")
-    yield from _at_least_zero(spec, "spec", "startingDeadlineSeconds", "successfulJobsHistoryLimit")
-    yield from _at_least_zero(spec, "spec", "failedJobsHistoryLimit")
-    yield from _work_problems(spec["jobTemplate"]["spec"], "spec.jobTemplate.spec")
 
 
 def _budget(document: Json) -> Iterator[Cause]:
@@ -198,37 +162,7 @@ def _budget(document: Json) -> Iterator[Cause]:
 
 
 def _claim(document: Json) -> Iterator[Cause]:
-    spec = document["spec"]
-    yield from _modes_problems(spec)
-    size = (spec["resources"].get("requests") or {}).get("storage")
-    if size is None:
-        yield causes.required("spec.resources[storage]")
-    elif Quantity.parse(str(size)).nano <= 0:
-        yield causes.invalid("spec.resources[storage]", size, "must be greater than zero")
-    yield from one_of(spec, "volumeMode", ("Block", "Filesystem"), "spec")
-
-
-def _modes_problems(spec: Json) -> Iterator[Cause]:
-    modes = spec.get("accessModes") or []
-    if not modes:
-        yield causes.required("spec.accessModes", "at least 1 access mode is required")
-    for mode in modes:
-        if mode not in _MODES:
-            yield causes.unsupported("spec.accessModes", mode, _MODES)
-    if "ReadWriteOncePod" in modes and len(modes) > 1:
-        why = "may not use ReadWriteOncePod with other access modes"
-        yield causes.forbidden("spec.accessModes", why)
-
-
-def _volume(document: Json) -> Iterator[Cause]:
-    spec = document["spec"]
-    yield from _modes_problems(spec)
-    if "storage" not in (spec.get("capacity") or {}):
-        yield causes.required("spec.capacity")
-    if not spec.keys() - BESIDE_SOURCE:
-        yield causes.required("spec", "must specify a volume type")
-    policies = ("Delete", "Recycle", "Retain")
-    yield from one_of(spec, "persistentVolumeReclaimPolicy", policies, "spec")
+    yield from claim_problems(document["spec"], "spec")
 
 
 def _data(document: Json) -> Iterator[Cause]:
@@ -309,42 +243,12 @@ def _url_problems(document: Json, rule: Json, path: str) -> Iterator[Cause]:
         yield causes.invalid(path, urls, why)
 
 
-def _role_binding(document: Json) -> Iterator[Cause]:
-    role = document.get("roleRef") or {}
-    if role.get("kind") not in {"Role", "ClusterRole"}:
-        yield causes.unsupported("roleRef.kind", role.get("kind"), ("Role", "ClusterRole"))
-    if not role.get("name"):
-        yield causes.required("roleRef.name")
-    kinds = ("ServiceAccount", "User", "Group")
-    for place, subject in enumerate(document.get("subjects") or ()):
-        where = f"subjects[{place}]"
-        if not subject.get("name"):
-            yield causes.required(f"{where}.name")
-        yield from one_of(subject, "kind", kinds, where)
-        elsewhere = subject.get("namespace") or document["metadata"].get("namespace")
-        if subject.get("kind") == "ServiceAccount" and not elsewhere:
-            yield causes.required(f"{where}.namespace")
-
-
 def _lease(document: Json) -> Iterator[Cause]:
     spec = document.get("spec") or {}
     seconds = spec.get("leaseDurationSeconds")
     if seconds is not None and seconds <= 0:
         yield causes.invalid("spec.leaseDurationSeconds", seconds, "must be greater than 0")
-    yield from _at_least_zero(spec, "spec", "leaseTransitions")
-
-
-def _endpoint_slice(document: Json) -> Iterator[Cause]:
-    kinds = ("IPv4", "IPv6", "FQDN")
-    if not document.get("addressType"):
-        yield causes.required("addressType")
-    else:
-        yield from one_of(document, "addressType", kinds, "")
-    for place, endpoint in enumerate(document.get("endpoints") or ()):
-        if not endpoint.get("addresses"):
-            yield causes.required(
-                f"endpoints[{place}].addresses", "must contain at least 1 address"
-            )
+    yield from at_least_zero(spec, "spec", "leaseTransitions")
 
 
 def _event(document: Json) -> Iterator[Cause]:
@@ -359,12 +263,6 @@ def _event(document: Json) -> Iterator[Cause]:
                 yield causes.required(name)
 
 
-def _at_least_zero(part: Json, path: str, *names: str) -> Iterator[Cause]:
-    for name in names:
-        if (value := part.get(name)) is not None and value < 0:
-            yield causes.invalid(f"{path}.{name}", value, "must be greater than or equal to 0")
-
-
 _CHECKS: Final[dict[str, Callable[[Json], Iterable[Cause]]]] = {
     "pods": _pod,
     "services": service_problems,
@@ -372,18 +270,18 @@ _CHECKS: Final[dict[str, Callable[[Json], Iterable[Cause]]]] = {
     "configmaps": _data,
     "secrets": _secret,
     "persistentvolumeclaims": _claim,
-    "persistentvolumes": _volume,
+    "persistentvolumes": volume_problems,
     "deployments.apps": _deployment,
     "replicasets.apps": _team,
     "statefulsets.apps": _stateful_set,
-    "jobs.batch": _job,
-    "cronjobs.batch": _cron_job,
+    "jobs.batch": job_problems,
+    "cronjobs.batch": cron_job_problems,
     "poddisruptionbudgets.policy": _budget,
     "leases.coordination.k8s.io": _lease,
     "storageclasses.storage.k8s.io": _storage_class,
-    "endpointslices.discovery.k8s.io": _endpoint_slice,
+    "endpointslices.discovery.k8s.io": endpoint_problems,
     f"roles.{_RBAC}": _role,
     f"clusterroles.{_RBAC}": _role,
-    f"rolebindings.{_RBAC}": _role_binding,
-    f"clusterrolebindings.{_RBAC}": _role_binding,
+    f"rolebindings.{_RBAC}": binding_problems,
+    f"clusterrolebindings.{_RBAC}": binding_problems,
 }

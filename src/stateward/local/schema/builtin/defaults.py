@@ -147,11 +147,10 @@ def _storage_class(document: Json) -> None:
 
 
 def _binding(document: Json) -> None:
-    if isinstance(role := document.get("roleRef"), dict):
-        _set(role, apiGroup=_RBAC)
-    for subject in document.get("subjects") or ():
-        if subject.get("kind") in {"User", "Group"}:
-            _set(subject, apiGroup=_RBAC)
+    role, subjects = document.get("roleRef"), document.get("subjects") or ()
+    of_group = [it for it in subjects if it.get("kind") in {"User", "Group"}]
+    for part in (role, *of_group) if isinstance(role, dict) else of_group:
+        part["apiGroup"] = part.get("apiGroup") or _RBAC
 
 
 def _endpoint_slice(document: Json) -> None:

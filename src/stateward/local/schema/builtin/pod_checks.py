@@ -11,6 +11,7 @@ from stateward.core import naming
 from stateward.core.quantity import Quantity
 from stateward.kube.codec import Json
 from stateward.kube.errors import Cause
+from stateward.kube.selector import LabelSelector
 from stateward.local.schema import causes
 from stateward.local.schema.builtin.volume_checks import mount_path_problems, volume_problems
 
@@ -302,3 +303,42 @@ def _toleration_problems(tolerations: Iterable[Json], path: str) -> Iterator[Cau
         if "tolerationSeconds" in toleration and toleration.get("effect") != "NoExecute":
             why = "effect must be 'NoExecute' when `tolerationSeconds` is set"
             yield causes.invalid(f"{where}.effect", toleration.get("effect"), why)
+
+
+def template_problems(template: Json, path: str) -> Iterator[Cause]:
+    """Yield what is wrong with what the pods of a template are called."""
+    metadata = template.get("metadata") or {}
+    for key, value in (metadata.get("labels") or {}).items():
+        for problem in (naming.label_key_problem(key), naming.label_value_problem(value)):
+            if problem:
+                yield causes.invalid(f"{path}.labels", key, problem)
+    for key in metadata.get("annotations") or ():
+        if problem := naming.label_key_problem(key.lower()):
+            yield causes.invalid(f"{path}.annotations", key, problem)
+
+
+def selector_problems(selector: Json, labels: Json) -> Iterator[Cause]:
+    """Yield why pods with such labels are not those that are selected."""
+    try:
+        matches = LabelSelector.from_document(selector).matches(labels)
+    except ValueError as error:
+        yield causes.invalid("spec.selector", selector, str(error))
+        return
+    if not any(selector.values()):
+        why = "empty selector is invalid: it must select the pods of the template"
+        yield causes.invalid("spec.selector", selector, why)
+    elif not matches:
+        yield from label_mismatch(labels)
+
+
+def label_mismatch(labels: Json) -> Iterator[Cause]:
+    """Yield that a template makes pods that its owner does not select."""
+    why = "`selector` does not match template `labels`"
+    yield causes.invalid("spec.template.metadata.labels", labels, why)
+
+
+def at_least_zero(part: Json, path: str, *names: str) -> Iterator[Cause]:
+    """Yield which numbers of a part are negative and may not be."""
+    for name in names:
+        if (value := part.get(name)) is not None and value < 0:
+            yield causes.invalid(f"{path}.{name}", value, "must be greater than or equal to 0")

@@ -106,7 +106,7 @@ def _node_problems(schema: Json, path: str, atomic: str = "") -> Iterator[Cause]
         yield from _child_problems(inner, f"{path}.properties[{name}]", atomic)
     if isinstance(others := schema.get("additionalProperties"), dict):
         yield from _child_problems(others, f"{path}.additionalProperties", atomic)
-    if "items" in schema:
+    if isinstance(schema.get("items"), dict | list):
         is_keyed = schema.get("x-kubernetes-list-type") == "map"
         within = atomic if is_keyed else atomic or path
         yield from _child_problems(schema["items"], f"{path}.items", within)
@@ -116,7 +116,7 @@ def _child_problems(schema: Any, path: str, atomic: str) -> Iterator[Cause]:
     if isinstance(schema, dict):
         yield from _node_problems(schema, path, atomic)
     else:
-        yield causes.forbidden(path, "must be a single schema to be structural")
+        yield causes.forbidden(path, "items must be a schema object and not an array")
 
 
 def _type_problems(schema: Json, path: str) -> Iterator[Cause]:
@@ -127,7 +127,7 @@ def _type_problems(schema: Json, path: str) -> Iterator[Cause]:
             yield causes.required(f"{path}.type", why)
     elif kind not in _TYPES:
         yield causes.unsupported(f"{path}.type", kind, _TYPES)
-    if kind == "array" and "items" not in schema:
+    if kind == "array" and not isinstance(schema.get("items"), dict | list):
         yield causes.required(f"{path}.items", "must be specified")
     if schema.get(_PRESERVE) is False:
         yield causes.invalid(f"{path}.{_PRESERVE}", False, "must be true or undefined")  # noqa: FBT003 - the value

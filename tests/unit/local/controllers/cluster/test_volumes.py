@@ -88,6 +88,32 @@ async def test_an_immediate_class_makes_it_at_once():
         await until(lambda: phase(cluster) == "Bound")
 
 
+@pytest.mark.parametrize(
+    "wants",
+    [
+        {"dataSource": {"kind": "PersistentVolumeClaim", "name": "other"}},
+        {"dataSourceRef": {"kind": "PersistentVolumeClaim", "name": "other"}},
+        {"selector": {"matchLabels": {"name": "mine"}}},
+        {"volumeMode": "Block"},
+    ],
+    ids=lambda it: next(iter(it)),
+)
+async def test_a_claim_for_more_than_a_folder_waits_for_who_can_have_it(wants: Json):
+    cluster = await small(volumeBindingMode="Immediate")
+    async with cluster.works():
+        await cluster.user.create(VOLUME_CLAIMS, claim(storageClassName="fast", **wants))
+        await settled()
+        (event,) = (it.document() for it in cluster.api.store.all(EVENTS.name))
+        assert (event["type"], event["reason"]) == ("Warning", "ProvisioningFailed")
+        assert next(iter(wants)) in event["message"]
+        assert phase(cluster) == "Pending"
+
+        mine = {"volumeMode": wants.get("volumeMode", "Filesystem")}
+        await cluster.user.create(VOLUMES, volume("mine", "1Gi", "fast", **mine))
+        await until(lambda: phase(cluster) == "Bound")
+        assert its_volume(cluster)["metadata"]["name"] == "mine"
+
+
 async def test_a_pod_whose_claim_is_missing_says_so_and_gets_its_place_when_it_comes():
     cluster = await small(volumeBindingMode="Immediate")
     async with cluster.works():
