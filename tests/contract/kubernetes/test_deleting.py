@@ -241,6 +241,16 @@ async def test_of_an_old_list_some_are_gone_already(wire: Wire) -> None:
     then = (await wire.get("secrets"))["metadata.resourceVersion"]
     (await wire.delete("secrets/b")).ok()
 
-    (await wire.delete("secrets", resourceVersion=then, resourceVersionMatch="Exact")).ok()
+    (await wire.delete("secrets", {}, resourceVersion=then, resourceVersionMatch="Exact")).ok()
 
     assert (await wire.get("secrets")).names == []
+
+
+@pytest.mark.parametrize("query", [{"uid": "x"}, {"resourceVersion": "1"}], ids=str)
+async def test_without_a_body_the_query_says_what_is_meant(wire: Wire, query: Any) -> None:
+    made = (await wire.post("configmaps", thing())).made()
+
+    (await wire.delete("configmaps/a", **query)).refused(
+        409, "Conflict", says="in the precondition"
+    )
+    (await wire.delete("configmaps/a", resourceVersion=made.revision)).ok()

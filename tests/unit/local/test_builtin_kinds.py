@@ -366,8 +366,8 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
         (JOBS, {"podFailurePolicy": {"rules": []}}, ["spec.podFailurePolicy"]),
         (
             CRON_JOBS,
-            {"jobTemplate": {"spec": {"successPolicy": {"rules": []}}}},
-            ["spec.jobTemplate.spec.successPolicy"],
+            {"jobTemplate": {"spec": {"podReplacementPolicy": "Failed"}}},
+            ["spec.jobTemplate.spec.podReplacementPolicy"],
         ),
         (
             STATEFUL_SETS,

@@ -240,6 +240,8 @@ def _from_query(query: Query) -> Json:
         found["gracePeriodSeconds"] = grace
     if policy := query.get("propagationPolicy"):
         found["propagationPolicy"] = policy
+    if meant := {name: query[name] for name in ("uid", "resourceVersion") if query.get(name)}:
+        found["preconditions"] = meant
     if "orphanDependents" in query:
         found["orphanDependents"] = flag(query, "orphanDependents")
     if "dryRun" in query:
