@@ -250,3 +250,12 @@ async def test_an_account_must_be_there(wire: Wire) -> None:
     answer = await wire.post("pods", thing(spec={**CONTAINERS, "serviceAccountName": "nobody"}))
 
     answer.refused(403, "Forbidden", says='serviceaccount "nobody" not found')
+
+
+@pytest.mark.differs(
+    "Empty lists and numbers that are zero stay in built-in objects as they were written."
+)
+async def test_what_is_empty_is_not_kept(wire: Wire) -> None:
+    made = (await wire.post("pods", thing(spec={**CONTAINERS, "schedulingGates": []}))).made()
+
+    assert "schedulingGates" not in made["spec"]
