@@ -74,7 +74,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which real parts the tests met, and which they had to do without."""
     if terminalreporter.config.getoption("--real"):
-        for line in report.lines_of(terminalreporter.stats):
+        for line in (*report.lines_of(terminalreporter.stats), "", *report.servers()):
             terminalreporter.write_line(line)
     else:
         terminalreporter.write_line(f"real: {report.parts_text()}")

@@ -68,7 +68,7 @@ def lines_of(stats: Mapping[str, Sequence[object]]) -> list[str]:
                 sentences.setdefault(said, []).append(_named(asked.story))
     stories = {it: answer for it, answer in answers.items() if it.is_story}
     truths = {it: answer for it, answer in answers.items() if it.is_truth}
-    return [*_stories(stories), *_truths(truths), *_differences(sentences), "", *_servers()]
+    return [*_stories(stories), *_truths(truths), *_differences(sentences)]
 
 
 def parts_text(environment: Mapping[str, str] = os.environ) -> str:
@@ -87,7 +87,7 @@ def parts_text(environment: Mapping[str, str] = os.environ) -> str:
     )
 
 
-def _servers() -> list[str]:
+def servers() -> list[str]:
     """Say which programs stand behind the columns: the environment may name others than we build."""
     found = {
         part.release: programs.find(part, "kube-apiserver")
