@@ -33,8 +33,8 @@ STAGES: dict[str, list[list[str]]] = {
     "types": [[str(BIN / "mypy")]],
     "test": [[str(BIN / "pytest"), "--numprocesses", "auto", "--quiet", "src", "tests"]],
     "real": [
-        # Two at once: a control plane takes its share of the machine. Marked groups stay together.
-        [str(BIN / "pytest"), "--real", "--numprocesses", "2", "--dist", "loadgroup", "--quiet"]
+        # Four at once: most of the time they wait for a server. Marked groups stay together.
+        [str(BIN / "pytest"), "--real", "--numprocesses", "4", "--dist", "loadgroup", "--quiet"]
         + [f"tests/{name}" for name in REAL]
     ],
 }

@@ -30,9 +30,13 @@ _FEW: Final = (
     "garbage-collector-controller,namespace-controller,disruption-controller,"
     "serviceaccount-controller,root-ca-certificate-publisher-controller"
 )
+#: Nobody will miss what a power cut would cost, and everybody would wait for the disk.
+HASTY: Final = {"etcd": ("--unsafe-no-fsync",)}
 _TERMS: Final = {
-    KUBERNETES: PlaneTerms(),
-    OLDEST_KUBERNETES: PlaneTerms(OLDEST_KUBERNETES, OLDER_ETCD, controllers=_FEW, schedules=False),
+    KUBERNETES: PlaneTerms(extra=HASTY),
+    OLDEST_KUBERNETES: PlaneTerms(
+        OLDEST_KUBERNETES, OLDER_ETCD, controllers=_FEW, schedules=False, extra=HASTY
+    ),
 }
 
 

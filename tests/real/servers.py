@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from real import planes
 from stateward.core.ports import Ports
 from stateward.kube.http.access import BearerToken, ClusterAccess
 from stateward.local.api import Api
@@ -59,7 +60,7 @@ async def _compacted(api: Api) -> None:
 @asynccontextmanager
 async def real(root: Path) -> AsyncGenerator[Server, None]:
     """A real one; without its cache of watches it forgets what its etcd does."""
-    extra = {"kube-apiserver": ("--watch-cache=false",)}
+    extra = planes.HASTY | {"kube-apiserver": ("--watch-cache=false",)}
     plane = Plane(
         root, Ports.of_this_machine(), PlaneTerms(controllers="", schedules=False, extra=extra)
     )

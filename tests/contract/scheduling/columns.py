@@ -77,7 +77,7 @@ def _plane(root: Path, lost_after: float) -> Plane:
         # A claim without a volume is looked at again only then.
         "--pvclaimbinder-sync-period=1s",
     )
-    terms = PlaneTerms(extra={"kube-controller-manager": words})
+    terms = PlaneTerms(extra=planes.HASTY | {"kube-controller-manager": words})
     return Plane(root, Ports.of_this_machine(), terms)
 
 
