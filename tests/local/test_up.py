@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shutil
 import signal
 import socket
@@ -159,7 +160,8 @@ def test_a_reset_ends_what_a_killed_cluster_left(tmp_path: Path, control_plane: 
     left = len(cluster.offspring())
     for which in ([], ["--data", str(data)]):
         told = stateward(tmp_path, "local", "status", *which)
-        assert f"in {data} was killed, and {left} of its processes run on" in told.stderr
+        said = rf"in {re.escape(str(data))} was killed, and \d+ of its processes run on"
+        assert re.search(said, told.stderr)  # a dying program may start others, or end by itself
 
     assert stateward(tmp_path, "local", "reset", "--data", str(data), "--yes").returncode == 0
     assert not cluster.offspring()

@@ -238,14 +238,3 @@ async def test_a_version_is_a_number(wire: Wire, revision: str) -> None:
 
 async def test_a_kind_that_is_not_there(wire: Wire) -> None:
     assert (await wire.get("unicorns", watch="true", timeoutSeconds=1)).code == 404
-
-
-@pytest.mark.since("1.35")
-@pytest.mark.differs("Of bookmarks one comes every minute, none before a watch ends.")
-async def test_a_watch_that_ends_says_how_far_it_came(wire: Wire) -> None:
-    here = (await wire.get("configmaps")).revision
-    asked = {"resourceVersion": here, "allowWatchBookmarks": True, "timeoutSeconds": 5}
-    async with wire.watch("configmaps", **asked) as events:
-        told = [event["type"] async for event in events]
-
-    assert told == ["BOOKMARK"]
