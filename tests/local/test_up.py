@@ -157,7 +157,7 @@ def test_a_reset_ends_what_a_killed_cluster_left(tmp_path: Path, control_plane: 
         kubectl("run", "sleeper", "--image=busybox", "--", "sleep", "1000")
         kubectl("wait", "pod/sleeper", "--for=condition=Ready", "--timeout=60s")
         cluster.kill()
-    left = len(cluster.offspring())
+    assert cluster.offspring()
     for which in ([], ["--data", str(data)]):
         told = stateward(tmp_path, "local", "status", *which)
         said = rf"in {re.escape(str(data))} was killed, and \d+ of its processes run on"
