@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import signal
 from collections.abc import Iterator
 
 import pytest
@@ -32,6 +33,8 @@ def pytest_configure(config: pytest.Config) -> None:
         except UsageError as error:
             raise pytest.UsageError(f"--real: {error}; {error.hint}") from error
         config.add_cleanup(lambda: shared.__exit__(None, None, None))
+        # Told to end, we end what we started, as after Ctrl-C.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

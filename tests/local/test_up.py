@@ -137,7 +137,7 @@ def test_what_a_killed_temporary_cluster_left_is_cleared_away(
     assert left
     told = stateward(tmp_path, "local", "status")
     assert told.returncode == 2
-    assert f"in {root} was killed, and {len(left)} of its processes run on" in told.stderr
+    _says_it_was_killed(told.stderr, root)
 
     with up(tmp_path, "--control-plane", control_plane, "--nodes", "0") as cluster:
         cluster.read_until(READY)
@@ -146,6 +146,13 @@ def test_what_a_killed_temporary_cluster_left_is_cleared_away(
         assert not root.exists()
         assert "0 of 0 ready" in stateward(tmp_path, "local", "status").stdout
     assert not cluster.offspring()
+
+
+def _says_it_was_killed(told: str, folder: Path) -> None:
+    """How many run on is not told: a program whose words nobody hears any more may end by itself."""
+    found = re.search(rf"in {re.escape(str(folder))} was killed, and (\d+) of its processes", told)
+    assert found, told
+    assert int(found[1]) > 0
 
 
 def test_a_reset_ends_what_a_killed_cluster_left(tmp_path: Path, control_plane: str) -> None:
@@ -160,8 +167,7 @@ def test_a_reset_ends_what_a_killed_cluster_left(tmp_path: Path, control_plane: 
     assert cluster.offspring()
     for which in ([], ["--data", str(data)]):
         told = stateward(tmp_path, "local", "status", *which)
-        said = rf"in {re.escape(str(data))} was killed, and \d+ of its processes run on"
-        assert re.search(said, told.stderr)  # a dying program may start others, or end by itself
+        _says_it_was_killed(told.stderr, data)
 
     assert stateward(tmp_path, "local", "reset", "--data", str(data), "--yes").returncode == 0
     assert not cluster.offspring()
