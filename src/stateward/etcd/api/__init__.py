@@ -1,0 +1,1 @@
+"""The EtcdCluster as users write it and read it."""

@@ -1,0 +1,1 @@
+"""The judgement: which one move is safe and useful now. Pure."""

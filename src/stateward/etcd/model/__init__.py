@@ -1,0 +1,1 @@
+"""Values that a cluster is seen as. Pure."""

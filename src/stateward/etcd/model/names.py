@@ -1,0 +1,48 @@
+"""What the parts of a cluster are called. Names are the compatible operator's, so it can be adopted."""
+
+from __future__ import annotations
+
+import re
+
+from stateward.kube.meta import ObjectKey
+
+PEER_PORT = 2380
+CLIENT_PORT = 2379
+METRICS_PORT = 2381
+
+GROUP = "etcd.aenix.io"
+#: In whose name fields are applied.
+FIELD_MANAGER = "stateward-etcd"
+#: Of which EtcdCluster (its UID) a claim holds data; a claim of an earlier one has another.
+CLUSTER_UID_LABEL = "stateward.dev/cluster-uid"
+
+_ORDINAL = re.compile(r"(?P<name>.+)-(?P<ordinal>0|[1-9][0-9]{0,5})")
+
+
+def pod_name(cluster: str, ordinal: int) -> str:
+    """Return what the pod, and so the member, with an ordinal is called."""
+    return f"{cluster}-{ordinal}"
+
+
+def ordinal_of(cluster: str, name: str) -> int | None:
+    """Return the ordinal of a pod or member of a cluster; None when it is not one of its names.
+
+    >>> ordinal_of("shop", "shop-2"), ordinal_of("shop", "shop-02"), ordinal_of("shop", "cafe-2")
+    (2, None, None)
+    """
+    found = _ORDINAL.fullmatch(name)
+    return int(found["ordinal"]) if found and found["name"] == cluster else None
+
+
+def labels(cluster: str) -> dict[str, str]:
+    """Return the labels of everything that belongs to a cluster, by which its pods are selected."""
+    return {
+        "app.kubernetes.io/name": "etcd",
+        "app.kubernetes.io/instance": cluster,
+        "app.kubernetes.io/managed-by": "etcd-operator",
+    }
+
+
+def config_key(cluster: ObjectKey) -> ObjectKey:
+    """Return where the variables are that members start with."""
+    return ObjectKey(cluster.namespace, f"{cluster.name}-cluster-state")

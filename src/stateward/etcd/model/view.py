@@ -1,0 +1,205 @@
+"""One cluster at one moment, as far as it could be seen. Frozen, and full of questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from stateward.core.facts import Fact, Known, Unknown
+from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.model.members import Alarm, Member, MemberStatus, quorum
+
+
+@dataclass(frozen=True, slots=True)
+class PodSeen:
+    """A pod of the cluster."""
+
+    uid: str
+    name: str
+    ordinal: int
+    created: float
+    address: str = ""
+    node: str = ""
+    ready: bool = False
+    deleting: bool = False
+    #: Which revision of the workload it was made from.
+    revision: str = ""
+    #: Whether the container of etcd runs now, and how often it was started again.
+    running: bool = False
+    restarts: int = 0
+    #: Why it does not run, in Kubernetes' word: CrashLoopBackOff, ImagePullBackOff, Unschedulable.
+    trouble: str = ""
+    #: How its last run ended, in Kubernetes' word: OOMKilled, Error, Completed.
+    last_end: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimSeen:
+    """A claim of the cluster's members."""
+
+    uid: str
+    name: str
+    ordinal: int
+    created: float
+    deleting: bool = False
+    phase: str = ""
+    #: UID of the EtcdCluster whose data it holds, by its label; empty: somebody else's making.
+    cluster_uid: str = ""
+    #: UID of the EtcdCluster that it goes with; empty: it stays.
+    owner_uid: str = ""
+    #: How much it asks for, in bytes, and how much it has.
+    requested: int = 0
+    capacity: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkloadSeen:
+    """The StatefulSet."""
+
+    uid: str
+    replicas: int
+    #: The lowest ordinal; more than 0 only in the middle of a recovery.
+    start: int = 0
+    #: The revision that new pods are made from; empty while its controller has not looked.
+    update_revision: str = ""
+    deleting: bool = False
+    #: UID of the EtcdCluster that controls it.
+    owner_uid: str = ""
+    #: Whether what we want of it, beside its size, is not what it says.
+    differs: bool = False
+    #: Whether its claims must be larger than its template says, which only a new one can say.
+    outgrown: bool = False
+
+    @property
+    def ordinals(self) -> range:
+        """The ordinals that have a pod, or will."""
+        return range(self.start, self.start + self.replicas)
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """The variables that members start with."""
+
+    #: Name and peer URL of every member that a starting one must know of, by ordinal.
+    initial_cluster: tuple[tuple[str, str], ...]
+    existing: bool
+    force_new_cluster: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """An entry of the member list and the ordinal that it stands for; None: it is not ours."""
+
+    member: Member
+    ordinal: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Replica:
+    """All that is known of one ordinal."""
+
+    ordinal: int
+    name: str
+    peer_url: str
+    pod: PodSeen | None = None
+    claim: ClaimSeen | None = None
+    status: Fact[MemberStatus] = field(default_factory=lambda: Unknown("there is no pod"))
+    #: The entry in the quorum's list.
+    listed: Listed | None = None
+
+    @property
+    def said(self) -> MemberStatus | None:
+        """What its etcd said, if it answered."""
+        return self.status.value if isinstance(self.status, Known) else None
+
+    @property
+    def votes(self) -> bool:
+        """True when the quorum counts on it."""
+        return self.listed is not None and not self.listed.member.learner
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A cluster at one moment."""
+
+    cluster: EtcdCluster
+    now: float
+    #: One for every ordinal that a pod, a claim, the workload, the list or the spec speaks of.
+    replicas: tuple[Replica, ...] = ()
+    #: Who is listed by a linearizable read: known means that there is a quorum.
+    listed: Fact[tuple[Listed, ...]] = field(default_factory=lambda: Unknown("nobody answered"))
+    alarms: Fact[tuple[Alarm, ...]] = field(default_factory=lambda: Unknown("nobody answered"))
+    auth_enabled: Fact[bool] = field(default_factory=lambda: Unknown("nobody answered"))
+    workload: WorkloadSeen | None = None
+    config: Config | None = None
+    #: Whether the claims were all seen: an empty list is no proof that there are none.
+    image_version: str = ""
+
+    # ---------------------------------------------------------------------------- what is wanted
+
+    @property
+    def wanted(self) -> int:
+        """How many voters there shall be."""
+        return self.cluster.spec.replicas
+
+    # ---------------------------------------------------------------------------- who answers
+
+    @property
+    def reached(self) -> tuple[Replica, ...]:
+        """The replicas whose etcd answered."""
+        return tuple(it for it in self.replicas if it.said is not None)
+
+    @property
+    def cluster_ids(self) -> frozenset[str]:
+        """The clusters that answered, in hex, and the one that this is known to be."""
+        latched = self.cluster.status.cluster_id
+        said = {f"{it.said.cluster_id:x}" for it in self.replicas if it.said is not None}
+        return frozenset(said | {latched} - {""})
+
+    @property
+    def has_quorum(self) -> bool:
+        """True when a majority agreed to the member list just now."""
+        return isinstance(self.listed, Known)
+
+    @property
+    def roster(self) -> tuple[Listed, ...]:
+        """The quorum's list; empty when there is none, so ask for the quorum first."""
+        return self.listed.value if isinstance(self.listed, Known) else ()
+
+    @property
+    def voters(self) -> tuple[Replica, ...]:
+        """The replicas that the quorum counts on."""
+        return tuple(it for it in self.replicas if it.votes)
+
+    @property
+    def learners(self) -> tuple[Replica, ...]:
+        """The replicas that are listed and have no vote."""
+        return tuple(it for it in self.replicas if it.listed is not None and not it.votes)
+
+    @property
+    def leader(self) -> Replica | None:
+        """The voter that those who answered take for the leader."""
+        for voter in self.voters:
+            said = voter.said
+            if said is not None and said.leader == said.member_id:
+                return voter
+        return None
+
+    @property
+    def voters_needed(self) -> int:
+        """How many voters must be healthy for anything to be written."""
+        return quorum(sum(not it.member.learner for it in self.roster))
+
+    def is_healthy(self, replica: Replica) -> bool:
+        """Tell whether a listed member answers as itself, has started, and follows the leader."""
+        said, listed = replica.said, replica.listed
+        if said is None or listed is None or not listed.member.started:
+            return False
+        corrupt = isinstance(self.alarms, Known) and any(
+            it.member_id == said.member_id and it.kind.name == "CORRUPT" for it in self.alarms.value
+        )
+        return said.member_id == listed.member.id and said.leader != 0 and not corrupt
+
+    @property
+    def healthy_voters(self) -> tuple[Replica, ...]:
+        """The voters that are healthy."""
+        return tuple(it for it in self.voters if self.is_healthy(it))

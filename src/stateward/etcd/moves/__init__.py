@@ -1,0 +1,1 @@
+"""Do: one short verb for each move."""
