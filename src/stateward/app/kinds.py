@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from stateward.etcd.api.kind import ETCD_CLUSTER_KIND
 from stateward.example.api import TEAM_KIND
 from stateward.kube.codec import Json
 from stateward.kube.crd.kind import CustomKind, crd
 from stateward.kube.resources import BUILT_IN, Registry, Resource
 from stateward.kube.structure import Structure, structure_of_kind, structure_of_schema
 
-KINDS: tuple[CustomKind, ...] = (TEAM_KIND,)
+KINDS: tuple[CustomKind, ...] = (ETCD_CLUSTER_KIND, TEAM_KIND)
 
 REGISTRY = Registry((*BUILT_IN, *(v.resource for kind in KINDS for v in kind.versions)))
 

@@ -9,11 +9,17 @@ import msgspec
 from stateward.app.kinds import REGISTRY, structure_of
 from stateward.core import naming
 from stateward.core.errors import UsageError
+from stateward.etcd.api import validation as etcd
+from stateward.etcd.api.kind import EtcdCluster
 from stateward.kube.manifests import Manifest, unknown_fields
 
 
 def problems(manifest: Manifest) -> Iterator[str]:
     """Yield a sentence for everything that is wrong with a manifest, each with its place."""
+    yield from dict.fromkeys(_problems(manifest))  # two ways of looking may see the same
+
+
+def _problems(manifest: Manifest) -> Iterator[str]:
     body = manifest.body
     for name in ("apiVersion", "kind"):
         if not isinstance(body.get(name), str) or not body[name]:
@@ -28,9 +34,12 @@ def problems(manifest: Manifest) -> Iterator[str]:
     if (structure := structure_of(resource)) is not None:
         yield from unknown_fields(body, structure)
     try:
-        msgspec.convert(body, resource.type)
+        typed = msgspec.convert(body, resource.type)
     except msgspec.ValidationError as error:
         yield str(error)
+        return
+    if isinstance(typed, EtcdCluster):
+        yield from map(str, etcd.problems(typed))
 
 
 def _name_problems(metadata: object) -> Iterator[str]:

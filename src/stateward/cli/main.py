@@ -29,6 +29,7 @@ _COMMANDS = {
     "demo": "Watch an operator work, without a cluster.",
     "doctor": "Check that the cluster can be reached.",
     "local": "A Kubernetes in this process, for kubectl.",
+    "operator": "Run our operators on a cluster, until told to end.",
     "validate": "Check manifests without a cluster.",
 }
 

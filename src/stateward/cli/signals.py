@@ -19,6 +19,26 @@ def stop_event() -> asyncio.Event:
     return stop
 
 
+def stop_event_once() -> asyncio.Event:
+    """Return an event for the first signal; a second one ends this process at once.
+
+    Even one whose event loop is stuck: the system itself does it.
+    """
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def first() -> None:
+        stop.set()
+        for number in numbers:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    for number in numbers:
+        loop.add_signal_handler(number, first)
+    return stop
+
+
 async def unless(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
     """Return what the work returns; when asked to stop before, give it up and return None."""
     asked, working = asyncio.create_task(stop.wait()), asyncio.create_task(work)

@@ -23,7 +23,7 @@ Json: TypeAlias = dict[str, Any]
 Body: TypeAlias = Mapping[str, Any] | msgspec.Struct
 
 #: Words that Kubernetes spells in capitals when they are not the first of a name: podIP, clusterID.
-_ACRONYMS = {"ip": "IP", "ips": "IPs", "id": "ID", "cidr": "CIDR", "uid": "UID"}
+_ACRONYMS = {"ip": "IP", "ips": "IPs", "id": "ID", "ca": "CA", "cidr": "CIDR", "uid": "UID"}
 
 
 def wire_name(name: str) -> str:

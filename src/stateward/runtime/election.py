@@ -2,12 +2,16 @@
 
 The rules are client-go's, so that instances of other operators can share a lease with us:
 
-- the holder renews every ``retry_every`` seconds and gives up when it could not for
-  ``renew_deadline``;
+- the holder renews every ``renew_every`` seconds, tries every ``retry_every`` when that fails, and
+  gives up when it could not for ``renew_deadline``;
 - another instance takes the lease when it has *watched* it unrenewed for ``duration`` on its own
   stopwatch; the times written in the lease are for people, because two machines' clocks need not
   agree;
 - a lease that somebody deleted is made again in the name of its last holder, who may not know yet.
+
+At rest this costs the server little: a renewal is one request, because whoever wrote the lease last
+knows its revision; and who stands by follows the lease by a watch, so that it hears of a lease let
+go at once, and looks by itself only when the holder has been silent for too long.
 
 Being the leader is a belief that ages. Right before every write :meth:`Leadership.check` asks
 whether the last renewal is young enough; a process that slept through its lease finds out there,
@@ -18,6 +22,8 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections.abc import AsyncGenerator
+from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -27,9 +33,9 @@ from stateward.core.clock import Clock
 from stateward.core.errors import NotLeader, PeerError
 from stateward.core.moments import to_rfc3339_micro
 from stateward.core.ports import Ports
-from stateward.kube.client import MergePatch, Patch
+from stateward.kube.client import Change, Malformed, MergePatch, Patch, Selection, WatchEvent
 from stateward.kube.codec import Body, Json, plain
-from stateward.kube.errors import NotFound
+from stateward.kube.errors import Conflict, NotFound
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.objects.policies import Lease, LeaseSpec
 from stateward.kube.resources import LEASES, Resource
@@ -41,10 +47,15 @@ _MOMENT = 0.01
 
 
 class LeaseClient(Protocol):
-    """The three calls that an election needs."""
+    """The four calls that an election needs."""
 
     async def get(self, resource: Resource[T], key: ObjectKey) -> T:
         """Return the lease as it is now."""
+
+    def watch(
+        self, resource: Resource[T], selection: Selection, *, since: str
+    ) -> AsyncGenerator[WatchEvent[T], None]:
+        """Yield what becomes of the lease."""
 
     async def create(self, resource: Resource[T], body: Body) -> T:
         """Create the lease."""
@@ -71,6 +82,11 @@ class Terms:
     def __post_init__(self) -> None:
         if not self.duration > self.renew_deadline > self.retry_every > 0:
             raise ValueError("a lease must have duration > renew_deadline > retry_every > 0")
+
+    @property
+    def renew_every(self) -> float:
+        """How often a holder renews: early enough to try again more than once."""
+        return self.renew_deadline / 2
 
     @property
     def margin(self) -> float:
@@ -130,6 +146,43 @@ class Leadership:
         self._renewed = None
 
 
+class Candidate(Protocol):
+    """One who may come to lead: for a lease, or without one."""
+
+    leadership: Leadership
+
+    async def acquire(self) -> None:
+        """Return when we lead."""
+
+    async def keep(self) -> None:
+        """Return when we do not lead any more."""
+
+    async def release(self) -> None:
+        """Lead no more."""
+
+
+class Alone:
+    """A candidate without a lease: it always leads, and must be the only instance."""
+
+    def __init__(self, clock: Clock, meter: LeaderMeter, terms: Terms | None = None) -> None:
+        self.leadership = Leadership(clock, terms or Terms())
+        self._meter = meter
+
+    async def acquire(self) -> None:
+        """Lead from now on."""
+        self.leadership.renewed(math.inf)
+        self._meter.leads(leads=True)
+
+    async def keep(self) -> None:
+        """Lead for ever."""
+        await asyncio.Event().wait()
+
+    async def release(self) -> None:
+        """Lead no more."""
+        self.leadership.lost()
+        self._meter.leads(leads=False)
+
+
 class Elector:
     """One candidate for one lease."""
 
@@ -155,25 +208,36 @@ class Elector:
         self._seen: tuple[str, float] = ("", 0.0)
         #: What the lease said when we saw it last, if it was another's.
         self._others: LeaseSpec | None = None
+        #: How long that one may be silent.
+        self._patience = self.terms.duration
+        #: The revision of a lease that another held when we looked last; empty: another look.
+        self._held_at = ""
+        #: The lease as we wrote it last, if nothing came between.
+        self._ours: Lease | None = None
         #: Since when a lease that we made out of nothing may be believed in.
         self._believed_from = 0.0
+        self._trouble = ""
         self._log = structlog.get_logger("election").bind(lease=str(key), identity=identity)
 
     async def acquire(self) -> None:
         """Return when we lead; until then stand by."""
         # Whoever slept after asking may have won a lease that is too old by now.
         while not (await self._try(self.terms.margin) and self.leadership.held):
-            await self._clock.sleep(self._pause())
+            if not (self._held_at and await self._watch_holder()):
+                await self._clock.sleep(self._jittered(self.terms.retry_every))
         self._meter.leads(leads=True)
         self._log.info("this instance leads now")
 
     async def keep(self) -> None:
         """Renew for as long as possible; return when leadership is lost, and never take it back."""
+        pause = self._until_renewal()
         while self.leadership.held:
             # A little longer than there is left, so that what is left then is nothing.
-            await self._clock.sleep(min(self._pause(), self.leadership.left + _MOMENT))
+            await self._clock.sleep(min(pause, self.leadership.left + _MOMENT))
             if self.leadership.held:
-                await self._try(min(self.terms.margin, self.leadership.left))
+                renewed = await self._try(min(self.terms.margin, self.leadership.left))
+                retry = self._jittered(self.terms.retry_every)
+                pause = self._until_renewal() if renewed else retry
         self.leadership.lost()
         self._meter.leads(leads=False)
         self._log.warning("leadership is lost")
@@ -199,44 +263,99 @@ class Elector:
     async def _try(self, within: float) -> bool:
         """Take or renew the lease if it is ours to take; return whether we lead."""
         asked = self._clock.monotonic()
+        self._held_at = ""
         try:
             async with asyncio.timeout(within):
                 won = await self._take_or_renew()
         except (PeerError, TimeoutError) as error:
-            self._log.info("the lease could not be written", error=str(error))
+            self._complain(str(error) or "no answer came in time")
             return False
+        self._trouble = ""
         if won:
             self.leadership.renewed(asked)
         else:
             self.leadership.lost()
         return won
 
+    def _complain(self, trouble: str) -> None:
+        """Say why the lease cannot be had: once, and not every two seconds."""
+        if trouble != self._trouble:
+            self._trouble = trouble
+            self._log.warning("the lease could not be written", error=trouble)
+
     async def _take_or_renew(self) -> bool:
+        ours, self._ours = self._ours, None  # whatever goes wrong, we look again
+        if ours is not None and self.leadership.held:
+            with suppress(Conflict, NotFound):
+                self._ours = await self._write(ours, self._renewal())
+                return True
         try:
             lease = await self._client.get(LEASES, self._key)
         except NotFound:
             return await self._make()
         if lease.spec.holder_identity == self._identity and self.leadership.held:
-            await self._write(lease, self._renewal())
+            self._ours = await self._write(lease, self._renewal())
             return True
         if not self._is_free(lease):
             return False
         if self._clock.monotonic() < self._believed_from:
             await self._write(lease, self._renewal())
             return False
-        await self._write(lease, self._claim(lease))
+        self._ours = await self._write(lease, self._claim(lease))
         return True
 
     def _is_free(self, lease: Lease) -> bool:
         """Tell whether nobody holds the lease, or its holder has been silent before our eyes."""
-        now = self._clock.monotonic()
-        if lease.metadata.resource_version != self._seen[0]:
-            self._seen = (lease.metadata.resource_version, now)
-        if lease.spec.holder_identity in {None, "", self._identity}:
-            self._others = None
+        self._note(lease)
+        if self._others is None:
             return True
-        self._others = lease.spec
-        return now - self._seen[1] > (lease.spec.lease_duration_seconds or self.terms.duration)
+        self._held_at = lease.metadata.resource_version
+        return self._silence_left() < 0
+
+    def _note(self, lease: Lease) -> None:
+        """Note whose the lease is, and since when we see this revision of it."""
+        if lease.metadata.resource_version != self._seen[0]:
+            self._seen = (lease.metadata.resource_version, self._clock.monotonic())
+        holder = lease.spec.holder_identity
+        lasts = lease.spec.lease_duration_seconds or self.terms.duration
+        if self._others is not None and self._others.holder_identity == holder:
+            # Whoever shortens another's lease does not shorten what its holder believes.
+            lasts = max(lasts, self._patience)
+        self._patience = lasts
+        self._others = None if holder in {None, "", self._identity} else lease.spec
+
+    def _silence_left(self) -> float:
+        """Return how many seconds the holder may still be silent."""
+        return self._seen[1] + self._patience - self._clock.monotonic()
+
+    async def _watch_holder(self) -> bool:
+        """Return True when the lease was let go or its holder fell silent; False: nobody knows.
+
+        What a watch tells late only makes us wait longer, and before we take the lease we look.
+        """
+        chosen = Selection(self._key.namespace, fields=f"metadata.name={self._key.name}")
+        try:
+            async with aclosing(self._client.watch(LEASES, chosen, since=self._held_at)) as events:
+                while True:
+                    async with asyncio.timeout(self._silence_left() + _MOMENT):
+                        event = await anext(events, None)
+                    if event is None:
+                        return False
+                    if self._is_let_go(event):
+                        return True
+        except TimeoutError:
+            return True
+        except PeerError as error:
+            self._log.info("the lease cannot be watched", error=str(error))
+            return False
+
+    def _is_let_go(self, event: WatchEvent[Lease]) -> bool:
+        if event.change is Change.BOOKMARK:
+            return False
+        if event.change is Change.DELETED or isinstance(event.object, Malformed):
+            return True
+        self._note(event.object)
+        return self._others is None
 
     async def _make(self) -> bool:
         """Create the lease; return whether we lead.
@@ -271,15 +390,35 @@ class Elector:
             "leaseDurationSeconds": math.ceil(self.terms.duration),
         }
 
-    async def _write(self, lease: Lease, spec: Json) -> None:
-        """Write only if nobody wrote since we read."""
+    async def _write(self, lease: Lease, spec: Json) -> Lease:
+        """Write only if nobody wrote since we read; return the lease as it is then."""
         metadata = {"resourceVersion": lease.metadata.resource_version}
-        await self._client.patch(
+        return await self._client.patch(
             LEASES, self._key, MergePatch({"metadata": metadata, "spec": spec})
         )
 
-    def _pause(self) -> float:
-        return self._chance.jittered(self.terms.retry_every, 0.2)
+    def _until_renewal(self) -> float:
+        """Return when a renewal is due: a slow answer was old when it came, and leaves less."""
+        age = self.terms.renew_deadline - self.leadership.left
+        return max(0.0, self._jittered(self.terms.renew_every) - age)
+
+    def _jittered(self, seconds: float) -> float:
+        return self._chance.jittered(seconds, 0.2)
+
+
+def candidate(
+    client: LeaseClient,
+    lease: ObjectKey | None,
+    identity: str,
+    *,
+    ports: Ports,
+    meter: LeaderMeter,
+    terms: Terms | None = None,
+) -> Candidate:
+    """Return a candidate for the lease, or one that is alone when there is none to stand for."""
+    if lease is None:
+        return Alone(ports.clock, meter, terms)
+    return Elector(client, lease, identity, ports=ports, meter=meter, terms=terms)
 
 
 def _changes_of_hands(lease: Lease | None, taker: str) -> int:

@@ -16,11 +16,12 @@ import structlog
 
 from stateward.core.errors import HouseError, NotLeader
 from stateward.runtime.controller import Controller
-from stateward.runtime.election import Elector
+from stateward.runtime.election import Candidate
 from stateward.runtime.informer import Informer
 
-#: Seconds that running passes get to end when the process is asked to stop.
-GRACE = 20.0
+#: Seconds that running passes get to end when the process is asked to stop. With what follows it
+#: must fit into the thirty that a pod is given.
+GRACE = 15.0
 #: Seconds that a cancelled part gets to end; one that does not is left behind.
 STUBBORN = 5.0
 
@@ -31,7 +32,7 @@ class Parts:
 
     informers: tuple[Informer[Any], ...]
     controllers: tuple[Controller, ...]
-    elector: Elector
+    elector: Candidate
 
 
 class Supervisor:

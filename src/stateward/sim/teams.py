@@ -66,6 +66,8 @@ class Watchman:
         self._read_intent: dict[str, float] = {}
         self._asked_for: dict[ObjectKey, str] = {}  # who sent the last create for it
         self._made: dict[str, str] = {}  # by UID: who made it
+        self._came: dict[str, float] = {}  # by UID of a member: since when it is there
+        self._let_go: dict[str, float] = {}  # by UID of a team: when somebody last let it go
         self.violations: list[str] = []
         world.api.store.listen(self._look)
         world.weather.listeners.append(self._overhear)
@@ -84,6 +86,10 @@ class Watchman:
                 self._blame(f"{process} sent {call} without a UID")
         elif call.verb == "create" and call.resource is CONFIG_MAPS:
             self._judge_request(process, call)
+        elif call.resource is TEAMS and isinstance(call.body, MergePatch):
+            metadata = call.body.body["metadata"]
+            if "finalizers" in metadata and FINALIZER not in metadata["finalizers"]:
+                self._let_go[metadata["uid"]] = now
 
     def _judge_request(self, process: str, call: Call) -> None:
         """Nobody makes a second time what it made itself: it waits until its cache shows it."""
@@ -102,11 +108,20 @@ class Watchman:
 
     def _note_intent(self, event: StoreEvent) -> None:
         team = decode(event.now.text, Team)
-        if event.change is Change.DELETED and _members_of(self._world, team.metadata.uid):
+        if event.change is Change.DELETED and self._was_there(team.metadata.uid):
             self._blame("the team went before its members")
         gone = team.metadata.deleting or event.change is Change.DELETED
         sizes = self._asked.setdefault(team.metadata.uid, deque())
         sizes.append((self._world.loop.time(), 0 if gone else team.spec.size))
+
+    def _was_there(self, team: str) -> bool:
+        """Tell whether a team has members that were there when it was let go.
+
+        What arrives later, sent by one who slept through its lease meanwhile, nobody could know.
+        """
+        let_go = self._let_go.get(team, math.inf)
+        members = [it for it in self._world.api.store.all(CONFIG_MAPS.name) if team in it.owners]
+        return any(self._came[it.uid] < let_go for it in members)
 
     def _judge_removal(self, event: StoreEvent) -> None:
         """A member may go only if its ordinal was too high, or its team was to go, a moment ago."""
@@ -118,6 +133,7 @@ class Watchman:
     def _judge_addition(self, event: StoreEvent) -> None:
         owner = event.now.owners[0]
         self._made[event.now.uid] = self._asked_for.get(event.now.key, "")
+        self._came[event.now.uid] = self._world.loop.time()
         if owner not in self._asked:
             self._blame(f"{event.now.key} was made for a team that never was")
 
@@ -203,10 +219,6 @@ def _operator(client: Client, ports: Ports, identity: str) -> Operator:
 
 def _members(world: World) -> list[ConfigMap]:
     return [decode(stored.text, ConfigMap) for stored in world.api.store.all(CONFIG_MAPS.name)]
-
-
-def _members_of(world: World, uid: str) -> bool:
-    return any(uid in stored.owners for stored in world.api.store.all(CONFIG_MAPS.name))
 
 
 async def _edit(world: World, spec: Json) -> None:

@@ -14,7 +14,7 @@ from stateward.kube.codec import Json, plain
 from stateward.kube.errors import ApiError
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, CUSTOM_RESOURCES, Resource
-from stateward.local.rules.strategic import StrategicPatch
+from stateward.kube.strategic import StrategicPatch
 from stateward.local.schema.served import served_api
 from unit.local.pictures import Still
 from unit.local.test_builtin_kinds import DEFINITION, ODD, SOUND, US, places

@@ -31,11 +31,11 @@ from stateward.kube.resources import (
     SERVICES,
     VOLUME_CLAIMS,
 )
+from stateward.kube.strategic import StrategicPatch
 from stateward.local.api import Api
 from stateward.local.catalog import SERVED, STORAGE_CLASSES
 from stateward.local.rules.binding import Target
 from stateward.local.rules.deletion import DeleteOptions
-from stateward.local.rules.strategic import StrategicPatch
 from stateward.local.rules.writes import Author, Strictness
 from stateward.local.schema.served import served_api
 from stateward.local.store import Store

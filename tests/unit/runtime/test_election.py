@@ -18,8 +18,8 @@ from stateward.runtime.election import Leadership, Terms
 pytestmark = pytest.mark.virtual
 
 HOUR = 3600.0
-#: The longest pause between two looks at the lease.
-LOOK = 2.4
+#: The longest pause between two looks at the lease, and between two renewals.
+LOOK, RENEW = 2.4, 6.0
 
 
 @pytest.mark.parametrize("terms", [(10, 15, 2), (15, 10, 10), (15, 15, 2), (15, 10, 0)])
@@ -94,7 +94,7 @@ async def test_a_renewal_changes_the_time_and_not_the_story():
 
 @pytest.mark.parametrize(
     "trouble",
-    [hang, refuse(PeerUnreachable("cut off")), refuse(ServerFailed("500")), take(4.9)],
+    [hang, refuse(PeerUnreachable("cut off")), refuse(ServerFailed("500")), take(5.1)],
     ids=["silence", "cut off", "errors", "slowness"],
 )
 async def test_a_leader_that_cannot_renew_knows_it_before_another_can_lead(trouble):
@@ -113,7 +113,7 @@ async def test_a_leader_that_cannot_renew_knows_it_before_another_can_lead(troub
 
     assert lost <= cut + 10 + 0.02
     assert old.led[1] <= lost + 0.05, "and its work is ended as soon as that"
-    assert 15 - LOOK <= taken - cut <= 15 + 3 * LOOK
+    assert 15 - RENEW <= taken - cut <= 15 + LOOK
     assert old.meter.told("leads") == [True, False]
     assert (await stand.lease()).spec.lease_transitions == 1
     await stand.end()
@@ -224,7 +224,7 @@ async def test_whoever_sees_another_name_on_the_lease_stops_at_once():
     await stand.user.patch(LEASES, where, MergePatch({"spec": {"holderIdentity": "a human"}}))
     await until(a.task.done)
 
-    assert a.led[1] <= 1 + LOOK
+    assert a.led[1] <= 1 + RENEW
     await stand.end()
 
 
@@ -263,10 +263,13 @@ async def test_whoever_shortens_the_lease_of_another_is_corrected():
     stand = Campaign()
     stand.stand("a")
     await asyncio.sleep(1)
+    stand.stand("b")
+    await asyncio.sleep(20)
     where = (await stand.lease()).metadata.key
     await stand.user.patch(LEASES, where, MergePatch({"spec": {"leaseDurationSeconds": 1}}))
-    await asyncio.sleep(LOOK)
-    assert (await stand.lease()).spec.lease_duration_seconds == 15
+    await asyncio.sleep(RENEW)
+    lease = (await stand.lease()).spec
+    assert (lease.holder_identity, lease.lease_duration_seconds) == ("a", 15)
     await stand.end()
 
 

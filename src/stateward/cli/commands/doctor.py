@@ -7,6 +7,7 @@ import os
 
 import click
 
+from stateward.app.etcd.available import available
 from stateward.core.errors import PeerUnreachable
 from stateward.core.ports import Ports
 from stateward.kube.http.access import ClusterAccess
@@ -29,12 +30,22 @@ from stateward.kube.http.kubeconfig import find_access
 )
 def doctor(kubeconfig: str, context: str, timeout: float) -> None:
     """Find the cluster as kubectl would, connect, and say what was found."""
+    _tell_etcds()
     access = find_access(os.environ, path=kubeconfig, context=context)
     click.echo(f"✔ configured by {access.origin}")
     click.echo(f"✔ server {access.server}, namespace {access.namespace}")
     version = asyncio.run(_ask(access, timeout))
     click.echo(f"✔ reachable: Kubernetes {version}")
     click.echo("doctor: all is well")
+
+
+def _tell_etcds() -> None:
+    """Say with which etcds a local cluster could be run; no other cluster needs them."""
+    found = available()
+    for it in found:
+        click.echo(f"✔ for local clusters: {it}" + (f" ({it.caveat})" if it.caveat else ""))
+    if not found:
+        click.echo("- for local clusters: no etcd; `stateward local get-etcd` fetches one")
 
 
 async def _ask(access: ClusterAccess, patience: float) -> str:

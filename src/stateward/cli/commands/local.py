@@ -15,10 +15,13 @@ from rich.console import Console
 
 from stateward.app import homes
 from stateward.app import local as app
+from stateward.app.etcd import releases
+from stateward.app.etcd.available import available
+from stateward.app.etcd.programs import images_with_etcd
 from stateward.app.local import ControlPlane
 from stateward.cli import signals
 from stateward.cli.render.local import differences_text, report_lines, welcome
-from stateward.core.errors import StatewardError
+from stateward.core.errors import StatewardError, UsageError
 from stateward.core.ports import Ports
 from stateward.kube.client import LogOptions
 from stateward.kube.meta import ObjectKey
@@ -67,7 +70,10 @@ def up(data: Path | None, kind: str, nodes: int, zones: int, port: int) -> None:
 
     With --data objects and volumes are there again next time.
     """
-    plan = partial(Plan, durable=data is not None, nodes=nodes, zones=zones, port=port)
+    images = images_with_etcd(available())
+    plan = partial(
+        Plan, durable=data is not None, nodes=nodes, zones=zones, port=port, images=images
+    )
     asyncio.run(_up(data, ControlPlane(kind), plan))
 
 
@@ -127,6 +133,31 @@ def reset(data: Path, *, yes: bool) -> int:
     return 0
 
 
+@local.command("get-etcd", short_help="Fetch an official release of etcd, after asking.")
+@click.option("--version", default=releases.USUAL, show_default=True, metavar="X.Y.Z")
+@click.option(
+    "--from",
+    "site",
+    default="",
+    metavar="URL",
+    help=f"Where releases are.  [default: ${releases.SITE_VARIABLE}, or {releases.SITE}]",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def get_etcd(version: str, site: str, *, yes: bool) -> int:
+    """Download etcd for pods of local clusters, compare its checksum and keep it in the cache."""
+    release = releases.release_of(version, site)
+    place = releases.place_of(release)
+    if (place / "etcd").is_file():
+        click.echo(f"local: etcd {release.version} is there already, in {place}")
+        return 0
+    if not yes and not sys.stdin.isatty():
+        raise UsageError(
+            f"somebody must agree to fetching {release.archive}, and there is no terminal to ask",
+            hint="say --yes",
+        )
+    return asyncio.run(_get_etcd(release, place, is_agreed=yes))
+
+
 @local.command(short_help="Say what it does not do.")
 def differences() -> None:
     """List, honestly, how this differs from a real Kubernetes."""
@@ -171,6 +202,18 @@ async def _up(data: Path | None, kind: ControlPlane, planned: Callable[[Path], P
             await cluster.until(stop)
             console.print("local: ending the pods and everything else")
     console.print("local: nothing is left running")
+
+
+async def _get_etcd(release: releases.Release, place: Path, *, is_agreed: bool) -> int:
+    offer = await releases.look(release)
+    size = "of unknown size" if offer.size is None else f"{offer.size / 1e6:.1f} MB"
+    click.echo(f"local: {release.archive}, {size}")
+    if not is_agreed and not _agrees(f"Fetch it and keep it in {place}?"):
+        click.echo("local: nothing was fetched")
+        return 1
+    await releases.fetch(offer, place)
+    click.echo(f"local: etcd {release.version} is in {place}")
+    return 0
 
 
 async def _print_log(root: Path, key: ObjectKey, options: LogOptions) -> None:

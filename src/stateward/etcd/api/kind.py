@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Annotated, ClassVar
+
+from stateward.etcd.api.rules import ROOT_RULES
 from stateward.etcd.api.spec import EtcdClusterSpec
 from stateward.etcd.api.status import EtcdClusterStatus
 from stateward.etcd.model.names import GROUP
+from stateward.kube.crd.fields import Field, Rule
 from stateward.kube.crd.kind import Column, CustomKind, Scale, Version
 from stateward.kube.meta import Object
 from stateward.kube.resources import Resource
@@ -16,8 +20,12 @@ LONGEST_NAME = 40
 class EtcdCluster(Object):
     """A cluster of etcd members, each a pod with a volume."""
 
-    spec: EtcdClusterSpec = EtcdClusterSpec()
-    status: EtcdClusterStatus = EtcdClusterStatus()
+    RULES: ClassVar[tuple[Rule, ...]] = ROOT_RULES
+
+    spec: Annotated[EtcdClusterSpec, Field(description="What it is asked to be.", default={})] = (
+        EtcdClusterSpec()
+    )
+    status: Annotated[EtcdClusterStatus, Field(description="What it is.")] = EtcdClusterStatus()
 
 
 ETCD_CLUSTERS = Resource(
@@ -47,7 +55,6 @@ ETCD_CLUSTER_KIND = CustomKind(
                 status_path=".status.replicas",
                 selector_path=".status.selector",
             ),
-            name_pattern=r"^[a-z]([-a-z0-9]*[a-z0-9])?$",
             name_max_length=LONGEST_NAME,
         ),
     ),

@@ -8,18 +8,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any, ClassVar
 
-import msgspec
+from msgspec import Meta
 
+from stateward.etcd.api import rules
+from stateward.etcd.api.storage import ClaimTemplate, Storage
 from stateward.kube.codec import Part
 from stateward.kube.crd.fields import Field, Rule, TemplateMetadata
 
-#: What a cluster gets whose manifest says nothing about storage.
-DEFAULT_STORAGE: dict[str, Any] = {
-    "volumeClaimTemplate": {
-        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "4Gi"}}}
-    }
-}
 DEFAULT_GRACE = "60s"
+#: A secret's name; empty: there is none.
+SecretName = Annotated[str, Meta(max_length=253, pattern=r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$")]
 
 
 class PodTemplate(Part):
@@ -53,8 +51,16 @@ class HeadlessServiceTemplate(Part):
 class BudgetSpec(Part):
     """How many members must stay when nodes are emptied."""
 
-    min_available: Annotated[int | str | None, Field(description="At least so many stay.")] = None
-    max_unavailable: Annotated[int | str | None, Field(description="At most so many go.")] = None
+    RULES: ClassVar[tuple[Rule, ...]] = rules.BUDGET_RULES
+
+    min_available: Annotated[
+        Annotated[int, Meta(ge=0)] | Annotated[str, Meta(max_length=8)] | None,
+        Field(description="At least so many stay: a number, or a share as in 50%."),
+    ] = None
+    max_unavailable: Annotated[
+        Annotated[int, Meta(ge=0)] | Annotated[str, Meta(max_length=8)] | None,
+        Field(description="At most so many go: a number, or a share as in 50%."),
+    ] = None
 
 
 class BudgetTemplate(Part):
@@ -64,40 +70,37 @@ class BudgetTemplate(Part):
     spec: Annotated[BudgetSpec, Field(description="Empty: a quorum stays.")] = BudgetSpec()
 
 
-class ClaimTemplate(Part):
-    """The claim that every member gets."""
-
-    metadata: Annotated[TemplateMetadata, Field(description="Name, labels, annotations.")] = {}
-    spec: Annotated[
-        dict[str, Any], Field(description="A claim's spec, or part.", preserve_unknown=True)
-    ] = {}
-
-
-class Storage(Part):
-    """Where members keep their data: one of two kinds, for good."""
-
-    empty_dir: Annotated[
-        dict[str, Any] | None,
-        Field(description="A folder that goes with its pod.", preserve_unknown=True),
-    ] = None
-    volume_claim_template: Annotated[
-        ClaimTemplate | None, Field(description="A volume of its own for every member.")
-    ] = None
-
-
 class TlsSecrets(Part):
     """Names of secrets of the same namespace, each with tls.crt and tls.key, or with ca.crt."""
 
-    peer_trusted_ca_secret: Annotated[str, Field(description="Whom members believe.")] = ""
-    peer_secret: Annotated[str, Field(description="Who a member is to others.")] = ""
-    server_trusted_ca_secret: Annotated[str, Field(description="Who signed serverSecret.")] = ""
-    server_secret: Annotated[str, Field(description="Who a member is to clients.")] = ""
-    client_trusted_ca_secret: Annotated[str, Field(description="Which clients to believe.")] = ""
-    client_secret: Annotated[str, Field(description="Who the operator is to members.")] = ""
+    RULES: ClassVar[tuple[Rule, ...]] = rules.TLS_RULES
+
+    peer_trusted_ca_secret: Annotated[
+        SecretName, Field(description="Whom members believe: ca.crt. Goes with peerSecret.")
+    ] = ""
+    peer_secret: Annotated[
+        SecretName,
+        Field(description="Who a member is to others; without it they sign for themselves."),
+    ] = ""
+    server_trusted_ca_secret: Annotated[
+        SecretName, Field(description="Who signed serverSecret: ca.crt.")
+    ] = ""
+    server_secret: Annotated[
+        SecretName, Field(description="Who a member is to clients; without it they use http.")
+    ] = ""
+    client_trusted_ca_secret: Annotated[
+        SecretName,
+        Field(description="Which clients members believe: ca.crt. Goes with clientSecret."),
+    ] = ""
+    client_secret: Annotated[
+        SecretName, Field(description="Who the operator is to members; with logins, root.")
+    ] = ""
 
 
 class Security(Part):
     """Certificates and logins."""
+
+    RULES: ClassVar[tuple[Rule, ...]] = rules.SECURITY_RULES
 
     tls: Annotated[TlsSecrets, Field(description="Certificates.")] = TlsSecrets()
     enable_auth: Annotated[
@@ -108,8 +111,15 @@ class Security(Part):
 class QuorumRecovery(Part):
     """A person's word that a cluster whose majority is lost may go on from one survivor."""
 
+    RULES: ClassVar[tuple[Rule, ...]] = rules.RECOVERY_RULES
+
     survivor: Annotated[
-        str, Field(description="The member to go on from, or `best`: who has most of the log.")
+        str,
+        Meta(max_length=63),
+        Field(
+            description="The member to go on from, or `best`: who has most of the log.",
+            default="best",
+        ),
     ] = "best"
     accept_data_loss: Annotated[
         bool,
@@ -120,13 +130,24 @@ class QuorumRecovery(Part):
 class EtcdClusterSpec(Part):
     """What a cluster is asked to be."""
 
-    RULES: ClassVar[tuple[Rule, ...]] = ()
+    RULES: ClassVar[tuple[Rule, ...]] = rules.SPEC_RULES
 
     replicas: Annotated[
-        int, msgspec.Meta(ge=0, le=31), Field(description="How many members.", default=3)
+        int,
+        Meta(ge=0, le=31),
+        Field(
+            description="How many members; 0 lets the cluster sleep and keeps its volumes.",
+            default=3,
+            format="int32",
+        ),
     ] = 3
     options: Annotated[
-        dict[str, str], Field(description="Flags of etcd, without dashes; empty: a bare flag.")
+        dict[str, Annotated[str, Meta(max_length=4096)]],
+        Field(
+            description="Flags of etcd, without dashes; empty: a bare flag.",
+            max_properties=64,
+            rules=rules.OPTION_RULES,
+        ),
     ] = {}
     pod_template: Annotated[PodTemplate, Field(description="Laid over the pods.")] = PodTemplate()
     service_template: Annotated[
@@ -139,18 +160,31 @@ class EtcdClusterSpec(Part):
         BudgetTemplate | None, Field(description="Laid over the disruption budget.")
     ] = None
     storage: Annotated[
-        Storage, Field(description="Where members keep their data.", default=DEFAULT_STORAGE)
-    ] = Storage()
+        Storage,
+        Field(
+            description="Where members keep their data; not given: on volumes of 4Gi.",
+            default={"volumeClaimTemplate": {}},
+        ),
+    ] = Storage(volume_claim_template=ClaimTemplate())
     security: Annotated[Security, Field(description="Certificates and logins.")] = Security()
     version: Annotated[
-        str, Field(description="Which etcd, as in 3.6.16; the image follows.")
+        str,
+        Meta(max_length=11),
+        Field(
+            description="Which etcd, as in 3.6.16; the image follows.", rules=rules.VERSION_RULES
+        ),
     ] = ""
     paused: Annotated[
         bool, Field(description="Only look and tell; change nothing.", default=False)
     ] = False
     unhealthy_member_grace_period: Annotated[
         str,
-        Field(description="How long a member may be away until replaced.", default=DEFAULT_GRACE),
+        Meta(max_length=32),
+        Field(
+            description="How long a member may be away until replaced, as in 60s.",
+            default=DEFAULT_GRACE,
+            rules=rules.GRACE_RULES,
+        ),
     ] = DEFAULT_GRACE
     quorum_recovery: Annotated[
         QuorumRecovery | None, Field(description="Approval to go on from one survivor.")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from msgspec import Meta
+
 from stateward.kube.codec import Part
 from stateward.kube.crd.fields import Field
 from stateward.kube.meta import Condition
@@ -12,7 +14,7 @@ from stateward.kube.meta import Condition
 class MemberReport(Part):
     """One member as it was seen last."""
 
-    name: Annotated[str, Field(description="The name of its pod.")] = ""
+    name: Annotated[str, Field(description="The name of its pod.")]
     id: Annotated[str, Field(description="Its number in etcd, in hex.")] = ""
     ordinal: Annotated[int, Field(description="The number of its pod.")] = 0
     role: Annotated[str, Field(description="leader, follower, learner, joining, or unknown.")] = ""
@@ -37,6 +39,15 @@ class KnownMember(Part):
     name: Annotated[str, Field(description="The name of its pod.")] = ""
     id: Annotated[str, Field(description="Its number in etcd, in hex.")] = ""
     learner: Annotated[bool, Field(description="True when it had no vote.")] = False
+
+
+class RecoveryReport(Part):
+    """A recovery that a person approved: made once, and made again only by a new approval."""
+
+    survivor: Annotated[str, Field(description="The member that the cluster goes on from.")] = ""
+    pod_uid: Annotated[str, Field(description="Its pod, before it was started again.")] = ""
+    snapshot: Annotated[str, Field(description="Where its data was saved before.")] = ""
+    done: Annotated[bool, Field(description="True when the cluster has a quorum again.")] = False
 
 
 class Blocker(Part):
@@ -71,7 +82,9 @@ class EtcdClusterStatus(Part):
         str, Field(description="Which etcd cluster this is, in hex; never changes.")
     ] = ""
     leader: Annotated[str, Field(description="The member that leads.")] = ""
-    version: Annotated[str, Field(description="The oldest etcd that a member runs.")] = ""
+    version: Annotated[
+        str, Meta(max_length=64), Field(description="The oldest etcd that a member runs.")
+    ] = ""
     members: Annotated[
         tuple[MemberReport, ...],
         Field(description="The members as seen last.", list_type="map", keys=("name",)),
@@ -87,9 +100,9 @@ class EtcdClusterStatus(Part):
     last_defragmentation: Annotated[
         str | None, Field(description="When space was last reclaimed.", format="date-time")
     ] = None
-    rescue_snapshot: Annotated[
-        str, Field(description="Where the snapshot lies that was taken before a recovery.")
-    ] = ""
+    recovery: Annotated[
+        RecoveryReport | None, Field(description="How far an approved recovery of quorum is.")
+    ] = None
     blockers: Annotated[
         tuple[Blocker, ...],
         Field(description="Every guard that holds something back.", list_type="atomic"),

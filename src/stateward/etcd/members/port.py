@@ -40,6 +40,9 @@ class Endpoint:
     #: True when etcd asks who we are (auth is on): the gateway cannot log in by certificate.
     login_by_certificate: bool = False
 
+    def __str__(self) -> str:
+        return f"etcd at {self.address}:{self.port}"
+
 
 class Reading(Protocol):
     """Questions that change nothing."""
@@ -77,7 +80,7 @@ class Maintenance(Protocol):
     """Care of the database."""
 
     async def compact(self, revision: int) -> None:
-        """Forget the history before a revision."""
+        """Forget the history before a revision; fine if it was forgotten before."""
 
     async def defragment(self) -> None:
         """Give freed space of the asked member back; it answers nobody meanwhile."""
@@ -123,7 +126,10 @@ class Dialer(Protocol):
     """Gives a way to ask a member. Connections are kept and shared; ``close`` ends them."""
 
     def dial(self, endpoint: Endpoint) -> MemberApi:
-        """Return the member behind an endpoint; nothing is sent yet."""
+        """Return the member behind an endpoint; nothing is sent yet.
+
+        Raise SpecInvalid when its certificates cannot be used as they are.
+        """
 
     async def close(self) -> None:
         """End all connections."""

@@ -1,4 +1,4 @@
-"""What the parts of a cluster are called. Names are the compatible operator's, so it can be adopted."""
+"""What the parts of a cluster are called: as the compatible operator calls them."""
 
 from __future__ import annotations
 

@@ -131,8 +131,12 @@ class View:
     auth_enabled: Fact[bool] = field(default_factory=lambda: Unknown("nobody answered"))
     workload: WorkloadSeen | None = None
     config: Config | None = None
-    #: Whether the claims were all seen: an empty list is no proof that there are none.
+    #: The etcd that the wanted image holds; empty when it does not say.
     image_version: str = ""
+    #: How many bytes a claim shall ask for; 0: data lies in an emptyDir.
+    wanted_bytes: int = 0
+    #: The same as people write it.
+    wanted_size: str = ""
 
     # ---------------------------------------------------------------------------- what is wanted
 

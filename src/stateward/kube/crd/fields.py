@@ -79,6 +79,21 @@ def definition(name: str) -> Definition:
     return Definition(name)
 
 
+@dataclass(frozen=True, slots=True)
+class Shaped:
+    """Stands for the fields of a type of our own; its schema is that type's."""
+
+    kind: type[msgspec.Struct]
+
+
+def shaped(kind: type[msgspec.Struct]) -> Shaped:
+    """Return the mark that gives a field the schema of a type, while its value stays JSON.
+
+    For what is handed on whole: reading it into the type would lose what the type does not name.
+    """
+    return Shaped(kind)
+
+
 PodTemplate: TypeAlias = Annotated[dict[str, Any], definition("io.k8s.api.core.v1.PodTemplateSpec")]
 ServiceSpec: TypeAlias = Annotated[dict[str, Any], definition("io.k8s.api.core.v1.ServiceSpec")]
 VolumeClaimSpec: TypeAlias = Annotated[

@@ -17,7 +17,7 @@ import msgspec
 
 from stateward.kube.codec import Json
 from stateward.kube.crd import definitions, marks, nodes
-from stateward.kube.crd.fields import Definition, Field
+from stateward.kube.crd.fields import Definition, Field, Shaped
 from stateward.kube.crd.problems import Problem, SchemaInvalid
 from stateward.kube.meta import Object
 
@@ -77,6 +77,10 @@ class _Type:
     def defined_as(self) -> str | None:
         return next((m.name for m in reversed(self.marks) if isinstance(m, Definition)), None)
 
+    @property
+    def shaped_as(self) -> type[msgspec.Struct] | None:
+        return next((m.kind for m in reversed(self.marks) if isinstance(m, Shaped)), None)
+
     def __str__(self) -> str:
         members = self.core if isinstance(self.core, frozenset) else (self.core,)
         names = (getattr(m, "__name__", str(m)) if not get_args(m) else str(m) for m in members)
@@ -122,6 +126,8 @@ def _body(found: _Type, place: _Place) -> Json:
     core = found.core
     if found.defined_as is not None:
         return _defined(found.defined_as, found, place)
+    if found.shaped_as is not None:
+        return _shaped(found.shaped_as, found, place)
     if core in _SCALARS:
         return {"type": _SCALARS[core]}
     if core == _INT_OR_STR:
@@ -142,6 +148,12 @@ def _defined(name: str, found: _Type, place: _Place) -> Json:
     if found.core != wanted.core:
         raise place.refuse(f"must be of type {wanted}, because {name} is; it is {found}")
     return schema
+
+
+def _shaped(kind: type[msgspec.Struct], found: _Type, place: _Place) -> Json:
+    if found.core != dict[str, Any]:
+        raise place.refuse(f"must be of type dict[str, Any] to have a shape; it is {found}")
+    return _struct(kind, place)
 
 
 def _untyped(found: _Type, place: _Place) -> Json:

@@ -65,6 +65,7 @@ class ContainerStatus(Part):
     restart_count: int = 0
     image: str = ""
     state: ContainerState = ContainerState()
+    last_state: ContainerState = ContainerState()
 
 
 class PodIP(Part):

@@ -51,6 +51,8 @@ R = TypeVar("R")
 
 #: In whose name events are told: people look for them under this one.
 _NAME = "kubelet"
+#: The file in its folder that remembers the addresses of pods.
+ADDRESSES = "addresses.json"
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 
 
@@ -94,7 +96,7 @@ class Agent:
         self._cluster, self._records = _own_folder(root, ports.chance)
         self._network = means.network()
         metrics = means.metrics or Metrics(ports.clock)
-        addresses = Addresses(self._cluster, root / "addresses.json")
+        self._addresses = addresses = Addresses(self._cluster, root / ADDRESSES)
         self._nodes = {it.name: Node(it, addresses.take(f"node/{it.name}")) for it in nodes}
         self._references = References(client, ports, metrics.informer)
         told = metrics.events()
@@ -144,6 +146,14 @@ class Agent:
     def nodes(self) -> tuple[Node, ...]:
         """Its nodes."""
         return tuple(self._nodes.values())
+
+    def address_of(self, pod: ObjectKey) -> str:
+        """Return the address that a pod has, or will have once it exists, today and later.
+
+        The one exception: a pod that takes the place of another on a lost node, which runs on with
+        its address, gets one of its own.
+        """
+        return self._addresses.of(str(pod))
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run pods until asked to stop; then end every process and see that none is left."""

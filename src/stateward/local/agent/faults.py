@@ -47,6 +47,11 @@ class Faults:
         place = places[volume]
         await self._tools.aside(lambda: wipe(place))
 
+    async def wipe(self, claim: ObjectKey) -> None:
+        """Remove everything in the volume of a claim, whether a pod runs on it or not."""
+        place = self._tools.volumes.of_claim(claim)
+        await self._tools.aside(lambda: wipe(place))
+
     def stick(self, pod: ObjectKey) -> None:
         """Let a pod stay Terminating once somebody deletes it."""
         self._life(pod).unstuck.clear()

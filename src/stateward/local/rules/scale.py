@@ -13,10 +13,10 @@ from stateward.kube.errors import BadRequest, Cause, Invalid, NotFound, ServerFa
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.patch import PatchError, json_patch, merge_patch
 from stateward.kube.resources import Resource
+from stateward.kube.strategic import StrategicPatch
 from stateward.local.kinds import Kind, Kinds, ScalePaths
 from stateward.local.rules import metadata
 from stateward.local.rules.admission import Admission, Anything, Refusal
-from stateward.local.rules.strategic import StrategicPatch
 from stateward.local.rules.validity import wrong
 from stateward.local.rules.writes import AnyPatch, Author, Writes
 from stateward.local.store import Stored, rehearsed

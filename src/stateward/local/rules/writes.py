@@ -25,11 +25,11 @@ from stateward.kube.errors import (
 from stateward.kube.meta import ObjectKey
 from stateward.kube.patch import PatchError, json_patch, overlaid
 from stateward.kube.resources import NAMESPACES, Resource
+from stateward.kube.strategic import StrategicPatch, Unretainable, strategic_patch
 from stateward.local.apply import managed
 from stateward.local.kinds import Kind, Kinds
 from stateward.local.rules import advice, metadata, validity
 from stateward.local.rules.admission import Admission, Anything, Author, Strictness
-from stateward.local.rules.strategic import StrategicPatch, Unretainable, strategic_patch
 from stateward.local.store import Store, Stored, rehearsed, stamped
 
 __all__ = ["AnyPatch", "Author", "Strictness", "Writes", "held"]

@@ -11,7 +11,7 @@ from stateward.core.errors import PeerConfused
 from stateward.kube.client import Apply, JsonPatch, MergePatch
 from stateward.kube.codec import Json, decode_json
 from stateward.kube.errors import ApiError, BadRequest, TooLarge, WrongType
-from stateward.local.rules.strategic import StrategicPatch
+from stateward.kube.strategic import StrategicPatch
 from stateward.local.rules.writes import AnyPatch, Author, Strictness
 from stateward.local.schema import causes
 from stateward.local.schema.complaints import type_name

@@ -11,11 +11,17 @@ Each part of the runtime is handed a small facet with the few verbs it needs, ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    generate_latest,
+)
 from prometheus_client.metrics_core import Metric
 
 from stateward import __version__
@@ -23,9 +29,7 @@ from stateward.core.clock import Clock
 from stateward.core.errors import HouseError
 from stateward.core.outcome import Done
 from stateward.runtime.pipeline import Report
-
-#: Name -> what it says, and the labels that tell its series apart.
-Families: TypeAlias = Mapping[str, tuple[str, tuple[str, ...]]]
+from stateward.runtime.telling.series import Families, ObjectMetrics
 
 _QUEUE = ("name", "controller")
 
@@ -225,6 +229,13 @@ class RestMetrics:
         self._requests.labels(str(code), method).inc()
         self._seconds.labels(method).observe(seconds)
 
+    def observed(self, method: str, code: str, seconds: float) -> None:
+        """A request ended: with an HTTP code, or with the word for why there is none."""
+        if code.isdecimal():
+            self.answered(method, int(code), seconds)
+        else:
+            self.failed(method, seconds)
+
     def failed(self, method: str, seconds: float) -> None:
         """No answer came. The code is then spelt as Go's client spells it."""
         self._requests.labels("<error>", method).inc()
@@ -337,6 +348,17 @@ class Metrics:
             self._counters["stateward_events_lost_total"],
             self._reasons,
         )
+
+    def objects(self, gauges: Families, counters: Families | None = None) -> ObjectMetrics:
+        """Return the facet of an operator's own families, about the objects that it keeps.
+
+        Each family may be asked for once.
+        """
+        return ObjectMetrics(self._registry, gauges, counters or {})
+
+    def tell_of_process(self) -> None:
+        """Add what the system says of this process: memory, CPU time, open files."""
+        ProcessCollector(registry=self._registry)
 
     def render(self) -> tuple[bytes, str]:
         """Return the text for a scrape, and its content type."""

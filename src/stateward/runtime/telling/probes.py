@@ -1,10 +1,10 @@
-"""What the kubelet and Prometheus ask: /healthz, /readyz and /metrics.
+"""What the kubelet asks, /healthz and /readyz, and what Prometheus asks, /metrics.
 
 ``/healthz`` answers as long as the event loop runs, and says no when a watchdog complains: the
 kubelet then restarts us. ``/readyz`` says no while something that we need is missing: restarting
 would not help. Both answer "ok", or one line per check when one fails or when asked with
-``?verbose``. The server listens on loopback unless told otherwise, because metrics are nobody
-else's business.
+``?verbose``. Each has a site of its own, because the kubelet and Prometheus need not be let in by
+the same door; both listen on loopback unless told otherwise.
 """
 
 from __future__ import annotations
@@ -32,8 +32,7 @@ _GRACE_SECONDS = 2.0
 class Probes:
     """Checks by name, and the server that shows them. The same name again replaces the check."""
 
-    def __init__(self, metrics: Metrics) -> None:
-        self._metrics = metrics
+    def __init__(self) -> None:
         self._alive: dict[str, Check] = {}
         self._ready: dict[str, Check] = {}
 
@@ -50,25 +49,7 @@ class Probes:
         app = web.Application(middlewares=[_without_traceback])
         app.router.add_get("/healthz", self._answer_health)
         app.router.add_get("/readyz", self._answer_readiness)
-        app.router.add_get("/metrics", self._answer_metrics)
         return app
-
-    @asynccontextmanager
-    async def serve(self, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[int]:
-        """Listen while inside, and give the port; 0 lets the system choose one.
-
-        Raise UsageError when the address cannot be had.
-        """
-        runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=_GRACE_SECONDS)
-        await runner.setup()
-        try:
-            try:
-                await web.TCPSite(runner, host, port).start()
-            except (OSError, OverflowError) as error:
-                raise _cannot_listen(host, port, error) from error
-            yield runner.addresses[0][1]
-        finally:
-            await runner.cleanup()
 
     async def _answer_health(self, request: web.Request) -> web.Response:
         return _verdict(self._alive, verbose="verbose" in request.query)
@@ -76,9 +57,37 @@ class Probes:
     async def _answer_readiness(self, request: web.Request) -> web.Response:
         return _verdict(self._ready, verbose="verbose" in request.query)
 
-    async def _answer_metrics(self, _request: web.Request) -> web.Response:
-        body, content_type = self._metrics.render()
+
+def metrics_app(metrics: Metrics) -> web.Application:
+    """Return the web application that Prometheus scrapes."""
+
+    async def answer(_request: web.Request) -> web.Response:
+        body, content_type = metrics.render()
         return web.Response(body=body, headers={"Content-Type": content_type})
+
+    app = web.Application(middlewares=[_without_traceback])
+    app.router.add_get("/metrics", answer)
+    return app
+
+
+@asynccontextmanager
+async def serving(
+    app: web.Application, host: str = "127.0.0.1", port: int = 0
+) -> AsyncIterator[int]:
+    """Listen while inside, and give the port; 0 lets the system choose one, "" means every host.
+
+    Raise UsageError when the address cannot be had.
+    """
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=_GRACE_SECONDS)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, host or None, port).start()
+        except (OSError, OverflowError) as error:
+            raise _cannot_listen(host or "every address", port, error) from error
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
 
 
 def _verdict(checks: dict[str, Check], *, verbose: bool) -> web.Response:

@@ -14,7 +14,7 @@ from fakes.hand_clock import HandClock
 from stateward.core.errors import UsageError
 from stateward.runtime.telling import logs
 from stateward.runtime.telling.metrics import Metrics
-from stateward.runtime.telling.probes import Probes
+from stateward.runtime.telling.probes import Probes, metrics_app, serving
 
 
 @pytest.fixture(autouse=True)
@@ -36,20 +36,21 @@ class Asker:
 
 
 @asynccontextmanager
-async def asking(probes: Probes) -> AsyncIterator[Asker]:
-    async with probes.serve() as port, aiohttp.ClientSession() as session:
+async def asking(site: Probes | Metrics) -> AsyncIterator[Asker]:
+    app = site.app() if isinstance(site, Probes) else metrics_app(site)
+    async with serving(app) as port, aiohttp.ClientSession() as session:
         yield Asker(session, port)
 
 
 async def test_with_nothing_to_check_all_is_well() -> None:
-    async with asking(Probes(Metrics(HandClock()))) as ask:
+    async with asking(Probes()) as ask:
         assert await ask("/healthz") == (200, "ok\n")
         assert await ask("/readyz") == (200, "ok\n")
         assert (await ask("/readyz", "HEAD"))[0] == 200
 
 
 async def test_readiness_names_what_is_missing() -> None:
-    probes = Probes(Metrics(HandClock()))
+    probes = Probes()
     missing: list[str] = ["pods are\nnot listed yet"]
     probes.ready_when("informers", lambda: missing[0] if missing else None)
     probes.ready_when("api", lambda: None)
@@ -65,7 +66,7 @@ async def test_readiness_names_what_is_missing() -> None:
 
 
 async def test_health_listens_to_watchdogs() -> None:
-    probes = Probes(Metrics(HandClock()))
+    probes = Probes()
     probes.alive_while("workers", lambda: "a pass has run for 2 h")
     async with asking(probes) as ask:
         assert await ask("/healthz") == (503, "[-] workers: a pass has run for 2 h\nfailed\n")
@@ -77,7 +78,7 @@ async def test_a_check_that_breaks_is_a_check_that_failed(said: io.StringIO) -> 
     def broken() -> str | None:
         raise ValueError("password=hunter2")
 
-    probes = Probes(Metrics(HandClock()))
+    probes = Probes()
     probes.ready_when("api", broken)
     async with asking(probes) as ask:
         status, text = await ask("/readyz", Accept="text/html")
@@ -89,7 +90,7 @@ async def test_metrics_are_served() -> None:
     metrics = Metrics(HandClock())
     metrics.queue("etcd").depth(3)
     async with (
-        Probes(metrics).serve() as port,
+        serving(metrics_app(metrics)) as port,
         aiohttp.ClientSession() as session,
         session.get(f"http://127.0.0.1:{port}/metrics") as answer,
     ):
@@ -105,18 +106,18 @@ async def test_nobody_is_shown_a_traceback(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(metrics, "render", broken)
     asyncio.get_running_loop().set_debug(True)  # in which aiohttp would show one
-    async with asking(Probes(metrics)) as ask:
+    async with asking(metrics) as ask:
         answer = await ask("/metrics", Accept="text/html")
         assert answer == (500, "internal error, see the operator's log\n")
-        assert (await ask("/nowhere"))[0] == 404
-        assert (await ask("/healthz", "POST"))[0] == 405
+        assert (await ask("/healthz"))[0] == 404, "another door"
+        assert (await ask("/metrics", "POST"))[0] == 405
 
 
 async def test_a_port_that_is_taken() -> None:
-    probes = Probes(Metrics(HandClock()))
-    async with probes.serve() as port:
+    probes = Probes()
+    async with serving(probes.app()) as port:
         with pytest.raises(UsageError) as caught:
-            async with probes.serve(port=port):
+            async with serving(probes.app(), port=port):
                 pass
     assert caught.value.sentence() == (
         f"port {port} on 127.0.0.1 is already in use; "
@@ -133,17 +134,17 @@ async def test_a_port_that_is_taken() -> None:
 )
 async def test_an_address_that_cannot_be_had(host: str, port: int, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
-        async with Probes(Metrics(HandClock())).serve(host, port):
+        async with serving(Probes().app(), host, port):
             pass
 
 
 async def test_closing_frees_the_port_though_a_connection_is_kept_alive() -> None:
-    probes = Probes(Metrics(HandClock()))
+    probes = Probes()
     async with aiohttp.ClientSession() as session:
-        async with probes.serve() as port:
+        async with serving(probes.app()) as port:
             assert (await Asker(session, port)("/healthz"))[0] == 200
         with pytest.raises(aiohttp.ClientConnectionError):
             await Asker(session, port)("/healthz")
-        async with probes.serve(port=port) as again:
+        async with serving(probes.app(), port=port) as again:
             assert again == port
             assert (await Asker(session, port)("/healthz"))[0] == 200

@@ -103,6 +103,10 @@ class Volumes:
         """Remove a volume whose object is gone."""
         _remove(self._folders.persistent(name))
 
+    def of_claim(self, key: ObjectKey) -> Path:
+        """Return the folder behind a claim; raise NotMounted while it has none."""
+        return self._claimed(key, key.name)
+
     def _try_to_write(self, volume: Json, pod: PodView) -> None:
         try:
             self._write(volume, pod)

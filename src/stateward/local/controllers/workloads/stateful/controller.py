@@ -260,13 +260,16 @@ def _by_name(desk: Desk) -> Trigger:
     return wake
 
 
-def _by_claim(claim: Object) -> Iterable[ObjectKey]:
-    """Wake the set that a claim ends with, or whose pod it ends with."""
-    for owner in claim.metadata.owner_references:
-        if owner.kind == STATEFUL_SETS.kind:
-            yield ObjectKey(claim.metadata.namespace, owner.name)
-        elif owner.kind == PODS.kind:
-            yield ObjectKey(claim.metadata.namespace, owner.name.rpartition("-")[0])
+def _by_claim(desk: Desk) -> Trigger:
+    """Wake the set whose claim it is by its name: it may wait for one that is going to be gone."""
+    cache = desk.cache(STATEFUL_SETS)
+
+    def wake(claim: Object) -> Iterable[ObjectKey]:
+        for name in identity.sets_of_claim(claim.metadata.name):
+            if (key := ObjectKey(claim.metadata.namespace, name)) in cache:
+                yield key
+
+    return wake
 
 
 def employ(desk: Desk) -> None:
@@ -278,6 +281,6 @@ def employ(desk: Desk) -> None:
             (STATEFUL_SETS, triggers.itself),
             (PODS, _by_name(desk)),
             (CONTROLLER_REVISIONS, owner_or_adopter(desk, STATEFUL_SETS)),
-            (VOLUME_CLAIMS, _by_claim),
+            (VOLUME_CLAIMS, _by_claim(desk)),
         ),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from stateward.core.naming import LABEL_LIMIT
@@ -82,6 +83,18 @@ def _volumes(
 def claim_name(claim: str, set_name: str, ordinal: int) -> str:
     """Return the name of a pod's claim."""
     return f"{claim}-{set_name}-{ordinal}"
+
+
+def sets_of_claim(name: str) -> Iterator[str]:
+    """Yield the sets that may have given a claim its name; a template and a set may have hyphens.
+
+    >>> list(sets_of_claim("data-my-web-0")), list(sets_of_claim("data"))
+    (['my-web', 'web'], [])
+    """
+    found = _ORDINAL.fullmatch(name)
+    rest = found["parent"] if found else ""
+    while rest := rest.partition("-")[2]:
+        yield rest
 
 
 def claim_bodies(owner: Document, ordinal: int, retention: Retention) -> list[Json]:

@@ -8,8 +8,8 @@ import pytest
 
 from stateward.kube.codec import Json, plain
 from stateward.kube.patch import PatchError
+from stateward.kube.strategic import strategic_patch
 from stateward.kube.structure import structure_of_kind
-from stateward.local.rules.strategic import strategic_patch
 
 POD = structure_of_kind("", "v1", "Pod")
 DEPLOYMENT = structure_of_kind("apps", "v1", "Deployment")

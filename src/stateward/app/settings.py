@@ -1,0 +1,126 @@
+"""What the operator process is told: read from words, and refused before anything is started."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from stateward.core.errors import UsageError
+from stateward.core.naming import dns_label_problem, dns_subdomain_problem
+from stateward.kube.meta import ObjectKey
+
+#: What is said instead of an address to serve nothing, as other operators have it.
+NOWHERE: Final = "0"
+#: What is said instead of a folder when members find each other by the names of the cluster.
+DNS: Final = "dns"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a server of ours listens; an empty host is every address of the machine."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All of it, sound."""
+
+    #: Which operators run, by name.
+    products: tuple[str, ...]
+    #: Where clusters are looked after; none named means everywhere.
+    namespaces: tuple[str, ...] = ()
+    metrics: Address | None = None
+    probes: Address | None = None
+    #: Where the leases are, and how their names begin; no namespace: there is no election.
+    lease_namespace: str = ""
+    lease_name: str = "stateward"
+    #: Where snapshots go that are taken before a quorum is recovered.
+    rescue: Path | None = None
+    #: The folder of the local cluster whose pods have loopback addresses; else cluster DNS is used.
+    local_cluster: Path | None = None
+
+    def lease(self, product: str) -> ObjectKey | None:
+        """Return the lease of one operator, or None when this instance is to be alone."""
+        if not self.lease_namespace:
+            return None
+        return ObjectKey(self.lease_namespace, f"{self.lease_name}-{product}")
+
+
+def address(option: str, text: str) -> Address | None:
+    """Read ``HOST:PORT``, ``:PORT`` or ``[IPv6]:PORT``; "0" is nowhere.
+
+    >>> address("--metrics-address", ":8080")
+    Address(host='', port=8080)
+    >>> address("--metrics-address", "0")
+    """
+    if text == NOWHERE:
+        return None
+    host, colon, port = text.rpartition(":")
+    host, bare = (
+        (host[1:-1], True) if host.startswith("[") and host.endswith("]") else (host, False)
+    )
+    sound = colon and port.isascii() and port.isdecimal() and (bare or ":" not in host)
+    if not sound or int(port) > 65535 or any(it.isspace() or it in "/[]" for it in host):
+        raise UsageError(
+            f"{option} must be HOST:PORT, :PORT or 0, got {text!r}",
+            hint="for example 127.0.0.1:8080; 0 serves nothing",
+        )
+    return Address(host, int(port))
+
+
+def namespaces(option: str, words: Iterable[str]) -> tuple[str, ...]:
+    """Read namespaces, said one by one or with commas; each once.
+
+    >>> namespaces("--namespace", ["shop,bank", "shop"])
+    ('shop', 'bank')
+    """
+    found = [name.strip() for word in words for name in word.split(",")]
+    for name in found:
+        if (problem := dns_label_problem(name)) is not None:
+            raise UsageError(f"{option} {problem}", hint="name namespaces, or none for all of them")
+    return tuple(dict.fromkeys(found))
+
+
+def lease_namespace(option: str, name: str) -> str:
+    """Read the namespace of the leases."""
+    if (problem := dns_label_problem(name)) is not None:
+        raise UsageError(f"{option} {problem}", hint="name a namespace")
+    return name
+
+
+def lease_name(option: str, name: str) -> str:
+    """Read how the names of leases begin; what each operator adds must fit too."""
+    if (problem := dns_subdomain_problem(f"{name}-foundationdb")) is not None:
+        raise UsageError(f"{option} {problem}", hint="name what a Kubernetes object can be called")
+    return name
+
+
+def rescue_folder(option: str, path: Path | None) -> Path | None:
+    """Read the folder for snapshots: it must be there and writable before the day it is needed."""
+    if path is not None and not (path.is_dir() and os.access(path, os.W_OK | os.X_OK)):
+        raise UsageError(
+            f"{option} must be a folder that can be written to, got {path}",
+            hint="mount a volume there, or make the folder",
+        )
+    return path
+
+
+def local_cluster(option: str, text: str) -> Path | None:
+    """Read where members find each other: by cluster DNS, or on a local cluster by its folder."""
+    if text == DNS:
+        return None
+    folder = Path(text)
+    if not folder.is_dir():
+        raise UsageError(
+            f"{option} must be {DNS} or the folder of a local cluster, got {text!r}",
+            hint="the folder is the one with the cluster's kubeconfig",
+        )
+    return folder

@@ -1,0 +1,151 @@
+"""What a spec comes to: every name, size and time that it says, or that we say where it does not.
+
+Asked only of a cluster that has no problems (validation.py): what cannot be read raises ValueError.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final
+
+from stateward.core.duration import parse_seconds
+from stateward.core.quantity import Quantity
+from stateward.core.version import Version
+from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.api.spec import EtcdClusterSpec, TlsSecrets
+from stateward.etcd.api.storage import DEFAULT_ACCESS_MODES, DEFAULT_SIZE
+from stateward.kube.codec import Json
+
+#: What runs where neither a version nor an image is named.
+DEFAULT_VERSION: Final = Version(3, 6, 16)
+REPOSITORY: Final = "quay.io/coreos/etcd"
+#: The container that is etcd's, and its volume, unless the claim has another name.
+CONTAINER: Final = "etcd"
+DEFAULT_CLAIM: Final = "data"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What a cluster shall be, complete."""
+
+    #: How many voters.
+    replicas: int
+    image: str
+    #: What the image holds; None when its tag does not say and the spec does not either.
+    version: Version | None
+    #: How many seconds a member may be away until it is replaced.
+    grace: float
+    client_service: str
+    headless_service: str
+    #: The volume of a pod that holds its data, and the claim template's name.
+    claim_name: str
+    #: The spec of every member's claim, complete; None: data lies in an emptyDir.
+    claim_spec: Json | None
+    #: The emptyDir as it was asked for; None: data lies on claims.
+    empty_dir: Json | None
+    #: How many bytes a member may fill; None: an emptyDir without a limit.
+    storage_bytes: int | None
+    tls: TlsSecrets
+    #: Whether clients must be users.
+    auth: bool
+    retain_volumes: bool
+
+    @property
+    def peers_have_secrets(self) -> bool:
+        """True when members show each other certificates that somebody made for them."""
+        return bool(self.tls.peer_secret)
+
+    @property
+    def clients_use_tls(self) -> bool:
+        """True when members speak https to clients."""
+        return bool(self.tls.server_secret)
+
+    @property
+    def clients_show_certificates(self) -> bool:
+        """True when members ask clients for a certificate."""
+        return bool(self.tls.client_trusted_ca_secret)
+
+
+def settings_of(cluster: EtcdCluster) -> Settings:
+    """Return what a cluster shall be; raise ValueError when the spec has problems."""
+    spec, name = cluster.spec, cluster.metadata.name
+    claim = claim_spec_of(spec)
+    return Settings(
+        replicas=spec.replicas,
+        image=image_of(spec),
+        version=version_of(spec),
+        grace=parse_seconds(spec.unhealthy_member_grace_period),
+        client_service=spec.service_template.metadata.get("name") or name,
+        headless_service=spec.headless_service_template.metadata.get("name") or f"{name}-headless",
+        claim_name=claim_name_of(spec),
+        claim_spec=claim,
+        empty_dir=spec.storage.empty_dir,
+        storage_bytes=_bytes(claim, spec.storage.empty_dir),
+        tls=spec.security.tls,
+        auth=spec.security.enable_auth,
+        retain_volumes=spec.retain_volumes_on_delete,
+    )
+
+
+def image_of(spec: EtcdClusterSpec) -> str:
+    """Return the image of etcd: the pod template's, or the one of the version."""
+    if given := etcd_container(spec).get("image"):
+        return str(given)
+    return f"{REPOSITORY}:v{spec.version or DEFAULT_VERSION}"
+
+
+def version_of(spec: EtcdClusterSpec) -> Version | None:
+    """Return the version that the spec names, or its image; None when neither tells."""
+    if spec.version:
+        return Version.parse(spec.version)
+    if given := etcd_container(spec).get("image"):
+        return tagged_version(str(given))
+    return DEFAULT_VERSION
+
+
+def tagged_version(image: str) -> Version | None:
+    """Return the version that the tag of an image names, or None.
+
+    >>> str(tagged_version("registry:5000/etcd:v3.5.21-0@sha256:aa"))
+    '3.5.21'
+    >>> tagged_version("registry:5000/etcd")
+    """
+    _, _, tag = image.partition("@")[0].rpartition("/")[2].partition(":")
+    numbers = tag.removeprefix("v").partition("-")[0]  # what follows is how it was packed
+    try:
+        return Version.parse(numbers)
+    except ValueError:
+        return None
+
+
+def etcd_container(spec: EtcdClusterSpec) -> Json:
+    """Return what the pod template says of etcd's own container; empty when nothing."""
+    some = spec.pod_template.spec.get("containers")
+    mine = [it for it in some or () if isinstance(it, dict) and it.get("name") == CONTAINER]
+    return mine[0] if mine else {}
+
+
+def claim_name_of(spec: EtcdClusterSpec) -> str:
+    """Return what the volume of a member is called."""
+    template = spec.storage.volume_claim_template
+    return (template.metadata.get("name") if template else None) or DEFAULT_CLAIM
+
+
+def claim_spec_of(spec: EtcdClusterSpec) -> Json | None:
+    """Return the spec of every member's claim with all that it must say; None without claims."""
+    if spec.storage.empty_dir is not None:
+        return None
+    template = spec.storage.volume_claim_template
+    claim: dict[str, Any] = deepcopy(template.spec) if template else {}
+    claim["accessModes"] = claim.get("accessModes") or list(DEFAULT_ACCESS_MODES)
+    claim["resources"] = resources = dict(claim.get("resources") or {})
+    resources["requests"] = {"storage": DEFAULT_SIZE} | (resources.get("requests") or {})
+    return claim
+
+
+def _bytes(claim: Json | None, empty_dir: Json | None) -> int | None:
+    said = (empty_dir or {}).get("sizeLimit")
+    if claim is not None:
+        said = claim["resources"]["requests"]["storage"]
+    return None if said is None else Quantity.parse(str(said)).whole()

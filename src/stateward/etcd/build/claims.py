@@ -1,0 +1,38 @@
+"""What becomes of a claim when its cluster goes, as patches of its owners.
+
+A claim must never go with its StatefulSet, which is made anew now and then, so the set keeps it
+(Retain) and the claim names the cluster as its owner itself, unless its data shall stay.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.build.metadata import owner
+from stateward.kube.codec import Json
+from stateward.kube.meta import ObjectMeta
+from stateward.kube.resources import VOLUME_CLAIMS
+
+#: Its own name: applying a claim's owners must not touch what else is applied to claims.
+CLAIM_MANAGER: Final = "stateward-etcd-claims"
+
+
+def going_with(cluster: EtcdCluster, claim: ObjectMeta) -> Json:
+    """Return what to apply, as CLAIM_MANAGER, so that a claim goes with the cluster."""
+    body = staying(claim)
+    body["metadata"]["ownerReferences"] = [owner(cluster)]
+    return body
+
+
+def staying(claim: ObjectMeta) -> Json:
+    """Return what to apply, as CLAIM_MANAGER, so that a claim outlives the cluster.
+
+    Other owners keep theirs. The UID makes it fail on another claim of that name, and where there
+    is none any more: applying must not make one.
+    """
+    return {
+        "apiVersion": VOLUME_CLAIMS.api_version,
+        "kind": VOLUME_CLAIMS.kind,
+        "metadata": {"name": claim.name, "namespace": claim.namespace, "uid": claim.uid},
+    }

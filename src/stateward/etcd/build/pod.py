@@ -1,0 +1,127 @@
+"""The pod of a member: one container, ``etcd``, with what a user lays over it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from stateward.core.naming import short_hash
+from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.api.settings import CONTAINER, Settings
+from stateward.etcd.build.certificates import materials
+from stateward.etcd.build.flags import flags
+from stateward.etcd.build.overlay import overlaid
+from stateward.etcd.build.probes import probes
+from stateward.etcd.build.volumes import data_mount, data_volumes
+from stateward.etcd.model.names import (
+    CLIENT_PORT,
+    METRICS_PORT,
+    PEER_PORT,
+    config_key,
+    labels,
+)
+from stateward.kube.codec import Json
+from stateward.kube.resources import PODS
+
+#: Changes when a bundle of authorities does: etcd reads those only as it starts.
+TRUST_ANNOTATION: Final = "stateward.dev/trusted-authorities"
+#: Whose log kubectl shows, whatever else a user puts into the pod.
+_DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outside:
+    """What a pod depends on beside its cluster's spec."""
+
+    #: How a pod writes its own host and where it listens: the address book's words.
+    self_host: str
+    listen_host: str
+    #: Secret to hash of the authorities in it.
+    ca_hashes: Mapping[str, str] = field(default_factory=dict)
+
+
+def pod_template(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:
+    """Return what every pod of the cluster is made from.
+
+    Raise PatchError when what the user lays over it is not part of a pod.
+    """
+    given, mine = cluster.spec.pod_template, labels(cluster.metadata.name)
+    annotations = {_DEFAULT_CONTAINER: CONTAINER} | (given.metadata.get("annotations") or {})
+    if outside.ca_hashes:
+        annotations[TRUST_ANNOTATION] = short_hash(outside.ca_hashes)
+    return {
+        "metadata": {
+            "labels": (given.metadata.get("labels") or {}) | mine,
+            "annotations": annotations,
+        },
+        "spec": overlaid(PODS, _pod(cluster, settings, outside), given.spec),
+    }
+
+
+def _pod(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:
+    volumes = [*data_volumes(settings), *(it.as_volume() for it in materials(settings))]
+    return {
+        "containers": [_container(cluster, settings, outside)],
+        **({"volumes": volumes} if volumes else {}),
+        # Variables like ETCD_PORT would be taken for settings.
+        "enableServiceLinks": False,
+        "automountServiceAccountToken": False,
+        "terminationGracePeriodSeconds": 30,
+        # The official image runs as root and volumes from before are root's: no runAsUser here.
+        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+        **_spread(cluster),
+    }
+
+
+def _container(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:
+    return {
+        "name": CONTAINER,
+        "image": settings.image,
+        "command": ["etcd"],
+        "args": list(flags(cluster, settings, outside.self_host, outside.listen_host)),
+        "env": [_own("POD_NAME", "metadata.name"), _own("POD_IP", "status.podIP")],
+        "envFrom": [{"configMapRef": {"name": config_key(cluster.metadata.key).name}}],
+        "ports": [
+            _port("peer", PEER_PORT),
+            _port("client", CLIENT_PORT),
+            _port("metrics", METRICS_PORT),
+        ],
+        "volumeMounts": [data_mount(settings), *(it.as_mount() for it in materials(settings))],
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        **probes(settings.version),
+    }
+
+
+def _own(name: str, path: str) -> Json:
+    return {"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}}
+
+
+def _port(name: str, port: int) -> Json:
+    return {"name": name, "containerPort": port, "protocol": "TCP"}
+
+
+def _spread(cluster: EtcdCluster) -> Json:
+    """Return the wish that members stand apart; one node for all must still do."""
+    mine = {"matchLabels": labels(cluster.metadata.name)}
+    apart = {"topologyKey": "kubernetes.io/hostname", "labelSelector": mine}
+    return {
+        "affinity": {
+            "podAntiAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {"weight": 100, "podAffinityTerm": apart}
+                ]
+            }
+        },
+        "topologySpreadConstraints": [
+            {
+                "maxSkew": 1,
+                "topologyKey": "topology.kubernetes.io/zone",
+                "whenUnsatisfiable": "ScheduleAnyway",
+                "labelSelector": mine,
+            }
+        ],
+    }

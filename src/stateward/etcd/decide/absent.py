@@ -1,0 +1,147 @@
+"""Nobody answers: rows 15 to 18 of the table. Pure.
+
+An answer is proof; silence is not. What may be done in silence is what cannot hurt a cluster that
+is alive behind it: write the workload, bring pods of known members back, and, from provably
+nothing, begin.
+"""
+
+from __future__ import annotations
+
+from stateward.etcd.decide import configs
+from stateward.etcd.decide.moves import Await, Move, Refuse, Rest, WriteConfig, WriteWorkload
+from stateward.etcd.model.view import Config, View, WorkloadSeen
+
+_LOOK_AGAIN = 2.0
+
+
+def was_never_seen(view: View) -> bool:
+    """Tell whether no quorum of this cluster was ever seen."""
+    status = view.cluster.status
+    return not status.cluster_id and not status.last_known_members
+
+
+def begin(view: View) -> Move | None:
+    """Make the workload where there is none, or wake one that sleeps; rows 15, 16 and 18."""
+    workload = view.workload
+    if workload is not None and workload.replicas > 0:
+        return None
+    if (leftover := _leftover(view)) is not None:
+        return leftover
+    if view.wanted == 0 and (workload is not None or _may_begin_asleep(view)):
+        return _sleep(workload)
+    if any(it.pod is not None for it in view.replicas):
+        if workload is not None:
+            return Await("PodsLeaving", "waiting for pods of before to leave")
+        # Pods without a workload: it was deleted and left them. They are taken over as they are.
+    return _start(view)
+
+
+def _leftover(view: View) -> Move | None:
+    """Wait for what an earlier cluster of this name has left and takes with it."""
+    uid = view.cluster.metadata.uid
+    claims = [it.claim for it in view.replicas if it.claim is not None]
+    if any(it.owner_uid not in {"", uid} or it.deleting for it in claims):
+        return Await("LeftoverVolumes", "waiting for volumes of an earlier cluster to go", 5.0)
+    return None
+
+
+def _may_begin_asleep(view: View) -> bool:
+    known = configs.known_ordinals(view)
+    return was_never_seen(view) or known == (0,)
+
+
+def _sleep(workload: WorkloadSeen | None) -> Move:
+    if workload is None:
+        return WriteWorkload(0, "there is none yet, and none of its pods is wanted")
+    if workload.differs:
+        return WriteWorkload(0, "it is not as it should be")
+    return Rest()
+
+
+def _start(view: View) -> Move:
+    """Return the next of two writes: what members start with, then the pods."""
+    config, why = _first_config(view)
+    if view.config != config:
+        return WriteConfig(config, why)
+    size = 1 + max(ordinal for ordinal, _ in _named(view, config))
+    return WriteWorkload(size, why)
+
+
+def _named(view: View, config: Config) -> list[tuple[int, str]]:
+    names = {name for name, _ in config.initial_cluster}
+    return [(it.ordinal, it.name) for it in view.replicas if it.name in names]
+
+
+def _first_config(view: View) -> tuple[Config, str]:
+    """Return what pods that come from nothing, or from sleep, are told."""
+    known = configs.known_ordinals(view)
+    claims = tuple(it.claim for it in view.replicas if it.claim is not None)
+    if known == (0,):
+        alone = configs.of_ordinals(view, known, existing=True)
+        others = [it for it in claims if it.ordinal != 0]
+        # Data of another member means that the record is not the whole truth: then without force,
+        # which changes nothing for a member that is alone by its own list.
+        return (alone if others else configs.forced(alone)), "waking the one member that sleeps"
+    if known:
+        return configs.of_ordinals(view, known, existing=True), "bringing its members back"
+    uid = view.cluster.metadata.uid
+    kept = [it.ordinal for it in claims if it.cluster_uid != uid]
+    if kept:
+        # Volumes that an earlier cluster was told to leave: its members go on from them.
+        return configs.of_ordinals(view, kept, existing=True), "going on from kept volumes"
+    begun = view.config
+    if claims and begun is not None and not begun.existing and begun.initial_cluster:
+        return begun, "going on with a beginning"
+    every = range(view.wanted)
+    return configs.of_ordinals(view, every, existing=False), "all members at once"
+
+
+# -------------------------------------------------------------------------- pods that do not answer
+
+
+def stand_by(view: View) -> Move | None:
+    """Keep what is needed for members to come back, and nothing else; row 17, and row 4."""
+    workload = view.workload
+    if workload is None:
+        return None
+    known = configs.known_ordinals(view)
+    if known and workload.start == 0 and max(known) >= workload.replicas:
+        return WriteWorkload(max(known) + 1, "somebody took pods of its members away")
+    if workload.differs:
+        return WriteWorkload(workload.replicas, "it is not as it should be", workload.start)
+    if view.config is None:
+        return WriteConfig(_lost_config(view, workload), "it is missing")
+    return None
+
+
+def _lost_config(view: View, workload: WorkloadSeen) -> Config:
+    known = configs.known_ordinals(view)
+    if known:
+        return configs.of_ordinals(view, known, existing=True)
+    return configs.of_ordinals(view, workload.ordinals, existing=False)
+
+
+def wait_for_quorum(view: View) -> Move:
+    """Say what is missing; the last word when there is no quorum."""
+    workload = view.workload
+    size = workload.replicas if workload else 0
+    reached = len(view.reached)
+    if was_never_seen(view):
+        return Await(
+            "FirstQuorumPending",
+            f"waiting for the first quorum: {reached} of {size} members answer",
+            _soon(view),
+        )
+    if not reached:
+        return Await("Unreachable", f"none of {size} members answers", _LOOK_AGAIN)
+    return Refuse(
+        "QuorumLost",
+        f"{reached} of {len(configs.known_ordinals(view))} members answer and no majority agrees",
+        "bring the missing pods back; if their data is lost for good, see quorumRecovery",
+    )
+
+
+def _soon(view: View) -> float:
+    """Look often while pods of a new cluster start, since etcd itself tells nobody."""
+    running = any(it.pod is not None and it.pod.running for it in view.replicas)
+    return 0.2 if running else 1.0

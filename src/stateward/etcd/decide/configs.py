@@ -1,0 +1,45 @@
+"""What members must be told when they start. Pure.
+
+``existing`` is the rule. ``new`` is said only while no quorum was ever seen, because a member with
+an empty disk that is told ``new`` makes a cluster of its own, with the ids of the one that it lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from stateward.etcd.model.names import ordinal_of
+from stateward.etcd.model.view import Config, Replica, View
+
+
+def of_the_list(view: View, joining: int | None = None) -> Config:
+    """Return the config by the quorum's list, and by one that is about to join."""
+    listed = [it for it in view.replicas if it.listed is not None or it.ordinal == joining]
+    urls = tuple((it.name, _peer_url(it)) for it in listed)
+    return Config(urls, existing=True)
+
+
+def of_ordinals(view: View, ordinals: Iterable[int], *, existing: bool) -> Config:
+    """Return the config of the members with some ordinals."""
+    wanted = set(ordinals)
+    urls = tuple((it.name, it.peer_url) for it in view.replicas if it.ordinal in wanted)
+    return Config(urls, existing=existing)
+
+
+def forced(config: Config) -> Config:
+    """Return the same config, for a member that shall go on alone."""
+    return replace(config, force_new_cluster=True)
+
+
+def known_ordinals(view: View) -> tuple[int, ...]:
+    """Return the ordinals of the last list that a quorum agreed to."""
+    name = view.cluster.metadata.name
+    found = (ordinal_of(name, it.name) for it in view.cluster.status.last_known_members)
+    return tuple(sorted(it for it in found if it is not None))
+
+
+def _peer_url(replica: Replica) -> str:
+    """Return the URL as etcd lists it: a joining member must repeat it to the letter."""
+    listed = replica.listed
+    return listed.member.peer_urls[0] if listed and listed.member.peer_urls else replica.peer_url

@@ -1,0 +1,40 @@
+"""Questions that must have the right answer before something is taken away. Pure."""
+
+from __future__ import annotations
+
+from stateward.etcd.model.members import quorum
+from stateward.etcd.model.view import Replica, View
+
+
+def keeps_quorum_without(view: View, replica: Replica) -> bool:
+    """Tell whether the others are a healthy quorum of what is left when a voter is removed."""
+    others = [it for it in view.voters if it.ordinal != replica.ordinal]
+    healthy = sum(view.is_healthy(it) for it in others)
+    return bool(others) and healthy >= quorum(len(others))
+
+
+def keeps_quorum_while_away(view: View, replica: Replica) -> bool:
+    """Tell whether the others are a healthy quorum while a voter restarts."""
+    healthy = sum(view.is_healthy(it) for it in view.voters if it.ordinal != replica.ordinal)
+    return healthy >= quorum(len(view.voters))
+
+
+def gains_quorum_with(view: View, learner: Replica) -> bool:
+    """Tell whether a quorum of the enlarged cluster is healthy once a learner has a vote."""
+    healthy = len(view.healthy_voters) + int(view.is_healthy(learner))
+    return healthy >= quorum(len(view.voters) + 1)
+
+
+def list_is_on_record(view: View) -> bool:
+    """Tell whether the status has the quorum's list, so that no two changes go unrecorded.
+
+    After a crash the last recorded list is therefore at most one change old: a list that differs by
+    more was not our doing.
+    """
+    recorded = {(it.id, it.learner) for it in view.cluster.status.last_known_members}
+    return recorded == {(f"{it.member.id:x}", it.member.learner) for it in view.roster}
+
+
+def all_members_well(view: View) -> bool:
+    """Tell whether every listed member is healthy and has a vote."""
+    return len(view.healthy_voters) == len(view.roster)

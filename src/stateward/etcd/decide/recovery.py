@@ -1,0 +1,79 @@
+"""A majority is lost for good, and a person said: go on from one survivor. Pure.
+
+Its data is saved first. Then it is left alone (the others' pods go, so that they cannot meet
+without it), started once with force-new-cluster, and the cluster grows from it as from any one
+member. An approval is good for one recovery: it is used up when the cluster has a quorum again, and
+counts anew only after it was taken out of the spec.
+"""
+
+from __future__ import annotations
+
+from stateward.etcd.decide import configs
+from stateward.etcd.decide.moves import (
+    Await,
+    DeletePod,
+    Move,
+    Refuse,
+    SaveSurvivor,
+    WriteConfig,
+    WriteWorkload,
+)
+from stateward.etcd.model.view import Replica, View
+
+BEST = "best"
+
+
+def is_approved(view: View) -> bool:
+    """Tell whether a person's approval is there and not used up."""
+    approval, report = view.cluster.spec.quorum_recovery, view.cluster.status.recovery
+    if approval is None or not approval.accept_data_loss:
+        return False
+    return report is None or not report.done
+
+
+def recover(view: View) -> Move | None:
+    """Return the next step from no quorum to one survivor; None without an approval."""
+    if not is_approved(view) or not view.cluster.status.cluster_id:
+        return None
+    report = view.cluster.status.recovery
+    if report is None or not report.snapshot:
+        return _choose(view)
+    survivor = next((it for it in view.replicas if it.name == report.survivor), None)
+    if survivor is None:
+        return Await("SurvivorMissing", f"waiting for {report.survivor}", 2.0)
+    return _leave_alone(view, survivor, report.pod_uid)
+
+
+def _choose(view: View) -> Move:
+    approval = view.cluster.spec.quorum_recovery
+    wanted = approval.survivor if approval else BEST
+    candidates = [it for it in view.reached if wanted in {BEST, it.name}]
+    best = max(candidates, key=_has_most, default=None)
+    if best is None:
+        return Refuse(
+            "SurvivorMissing",
+            f"quorumRecovery names {wanted}, and no such member answers",
+            "its data is saved before anything else, so it must answer",
+        )
+    return SaveSurvivor(best)
+
+
+def _has_most(replica: Replica) -> tuple[int, int, int]:
+    said = replica.said
+    return (said.raft_term, said.raft_index, -replica.ordinal) if said else (0, 0, 0)
+
+
+def _leave_alone(view: View, survivor: Replica, first_pod: str) -> Move:
+    workload, ordinal = view.workload, survivor.ordinal
+    if workload is None or (workload.replicas, workload.start) != (1, ordinal):
+        return WriteWorkload(1, f"only {survivor.name} goes on", ordinal)
+    others = [it.name for it in view.replicas if it.pod is not None and it.ordinal != ordinal]
+    if others:
+        return Await("PodsLeaving", f"waiting for {', '.join(others)} to leave", 2.0)
+    config = configs.forced(configs.of_ordinals(view, [ordinal], existing=True))
+    if view.config != config:
+        return WriteConfig(config, f"{survivor.name} goes on alone")
+    pod = survivor.pod
+    if pod is not None and pod.uid == first_pod and not pod.deleting:
+        return DeletePod(pod, "it starts once as the only member")
+    return Await("Recovering", f"waiting for {survivor.name} to go on alone", 0.5)

@@ -1,0 +1,203 @@
+"""Members that are not well: rows 6, 9 and 10 of the table. Pure."""
+
+from __future__ import annotations
+
+from stateward.core import moments
+from stateward.core.duration import parse_seconds
+from stateward.core.facts import Known
+from stateward.etcd.decide import guards
+from stateward.etcd.decide.moves import Await, DeleteClaim, DeletePod, Move, RemoveMember
+from stateward.etcd.model.members import AlarmKind
+from stateward.etcd.model.view import Replica, View
+
+#: Trouble of a pod that a new volume would not mend.
+NOT_THE_DISK = frozenset(
+    {
+        "ContainerCreating",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "ErrImageNeverPull",
+        "ErrImagePull",
+        "ImageInspectError",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "PodInitializing",
+        "RunContainerError",
+        "Unschedulable",
+    }
+)
+#: Seconds after which a learner that cannot start on its volume gets another one.
+_FRESH = 30.0
+_LOOK_AGAIN = 1.0
+
+
+def grace(view: View) -> float:
+    """Return how many seconds a member may be away until it is replaced."""
+    return parse_seconds(view.cluster.spec.unhealthy_member_grace_period)
+
+
+def unhealthy_since(view: View, replica: Replica) -> float | None:
+    """Return since when a member is recorded as unhealthy."""
+    for report in view.cluster.status.members:
+        if report.name == replica.name and report.unhealthy_since:
+            return moments.from_rfc3339(report.unhealthy_since)
+    return None
+
+
+def is_outdated(view: View, replica: Replica) -> bool:
+    """Tell whether a pod was made from an older template than the one in force."""
+    workload, pod = view.workload, replica.pod
+    if workload is None or pod is None or not workload.update_revision:
+        return False
+    return pod.revision != workload.update_revision
+
+
+def keeps_data(view: View) -> bool:
+    """Tell whether data outlives pods."""
+    return view.cluster.spec.storage.empty_dir is None
+
+
+# -------------------------------------------------------------------------- learners
+
+
+def revert_learner(view: View) -> Move | None:
+    """Remove a learner that is no longer wanted, even if it never started."""
+    for it in view.learners:
+        if it.ordinal >= max(view.wanted, 1) and it.listed is not None:
+            member = it.listed.member
+            return RemoveMember(member.id, it.name, "it is no longer wanted")
+    return None
+
+
+def free_learner(view: View) -> Move | None:
+    """Give a learner that cannot start another volume: on a removed member's it never will.
+
+    The quorum lists it as never started, so no volume holds data of it.
+    """
+    for it in view.learners:
+        pod, claim = it.pod, it.claim
+        if it.listed is None or it.listed.member.started or pod is None or pod.deleting:
+            continue
+        if claim is not None and claim.deleting:
+            return DeletePod(pod, "its volume is on its way out")
+        if is_outdated(view, it):
+            return DeletePod(pod, "it is to start from the new template")
+        if _has_failed(it) and _is_stale(view, it):
+            if claim is not None:
+                return DeleteClaim(claim, f"{it.name} cannot start on old data", with_pod=True)
+            return DeletePod(pod, "it starts anew and cannot on old data")
+    return None
+
+
+def _has_failed(replica: Replica) -> bool:
+    pod = replica.pod
+    return pod is not None and (pod.restarts > 0 or bool(pod.last_end))
+
+
+def _is_stale(view: View, replica: Replica) -> bool:
+    source = replica.claim or replica.pod
+    return source is not None and view.now - source.created >= min(_FRESH, grace(view))
+
+
+def await_learner(view: View) -> Move | None:
+    """Wait for a learner; one that started and then went away is replaced like any member."""
+    for it in view.learners:
+        listed = it.listed
+        if listed is None:
+            continue
+        since = unhealthy_since(view, it)
+        if listed.member.started and since is not None and view.now - since > grace(view):
+            return RemoveMember(listed.member.id, it.name, "the learner went away; it joins anew")
+        return Await("LearnerJoining", f"waiting for {it.name} to join: {trouble(it)}", _quick(it))
+    return None
+
+
+def _quick(replica: Replica) -> float:
+    """Look often at a learner whose etcd runs: only it could tell, and it does not."""
+    return 0.2 if replica.pod is not None and replica.pod.running else _LOOK_AGAIN
+
+
+# -------------------------------------------------------------------------- voters
+
+
+def refresh_broken_pod(view: View) -> Move | None:
+    """Restart a pod that does not work and is to start from another template anyway."""
+    for it in view.replicas:
+        pod = it.pod
+        if pod is None or pod.deleting or pod.running or it.said is not None:
+            continue
+        if is_outdated(view, it) and (keeps_data(view) or not view.cluster.status.cluster_id):
+            return DeletePod(pod, "it does not run, and the new template may mend that")
+    return None
+
+
+def replace_unhealthy(view: View) -> Move | None:
+    """Remove a voter that is broken for longer than the grace time, or not wanted any more."""
+    sick = [it for it in view.voters if not view.is_healthy(it)]
+    for it in sick:
+        if it.ordinal >= max(view.wanted, 1) and guards.keeps_quorum_without(view, it):
+            return _removal(it, "it is unhealthy, and no longer wanted")
+    due = [it for it in sick if _is_due(view, it) and (is_replaceable(it) or _corrupt(view, it))]
+    for it in due:
+        if guards.keeps_quorum_without(view, it):
+            return _removal(it, f"unhealthy for more than {grace(view):g} s; it joins anew")
+    return None
+
+
+def await_healthy(view: View) -> Move | None:
+    """Wait for members that are not well: nothing else is changed meanwhile."""
+    sick = [it for it in view.voters if not view.is_healthy(it)]
+    fewer = len(view.voters) > max(view.wanted, 1)
+    if not sick or (fewer and all(_is_due(view, it) for it in sick)):
+        # Fewer members may be just what lets a member that waits for room come back.
+        return None
+    words = "; ".join(f"{it.name}: {trouble(it)}" for it in sick)
+    return Await("MembersUnhealthy", f"waiting for members to be healthy: {words}", _LOOK_AGAIN)
+
+
+def _removal(replica: Replica, why: str) -> RemoveMember | None:
+    listed = replica.listed
+    return RemoveMember(listed.member.id, replica.name, why) if listed else None
+
+
+def _is_due(view: View, replica: Replica) -> bool:
+    since = unhealthy_since(view, replica)
+    return since is not None and view.now - since > grace(view)
+
+
+def is_replaceable(replica: Replica) -> bool:
+    """Tell whether a new volume may mend a member.
+
+    Not while its pod serves others (then we are the ones who cannot reach it), waits for a node or
+    an image, was killed for its memory, or cannot leave its node.
+    """
+    pod = replica.pod
+    if pod is None or pod.deleting or pod.ready or not pod.node:
+        return False
+    return pod.trouble not in NOT_THE_DISK and pod.last_end != "OOMKilled"
+
+
+def _corrupt(view: View, replica: Replica) -> bool:
+    listed = replica.listed
+    alarms = view.alarms.value if isinstance(view.alarms, Known) else ()
+    return listed is not None and any(
+        it.kind is AlarmKind.CORRUPT and it.member_id == listed.member.id for it in alarms
+    )
+
+
+def trouble(replica: Replica) -> str:
+    """Return what is wrong with a replica, in a few words."""
+    pod, claim = replica.pod, replica.claim
+    if pod is None:
+        return "it has no pod"
+    if pod.deleting:
+        return "its pod is leaving"
+    if claim is not None and claim.deleting:
+        return "its volume is being deleted"
+    if pod.trouble:
+        return f"its pod says {pod.trouble}"
+    if not pod.running:
+        return "its pod starts"
+    if replica.said is None:
+        return "its etcd does not answer"
+    return "its etcd does not follow the leader yet"

@@ -1,0 +1,95 @@
+"""Changes of the template reach the members one at a time, the leader last. Pure."""
+
+from __future__ import annotations
+
+from stateward.core.version import Version, minor_skew
+from stateward.etcd.decide import guards, repair
+from stateward.etcd.decide.moves import DeletePod, Move, MoveLeader, Refuse, RemoveMember
+from stateward.etcd.model.view import Replica, View
+
+#: Entries of the log that a member may be behind and still count as caught up.
+_CAUGHT_UP = 1000
+#: Older ones lose members on the way to 3.6: etcd's own upgrade notes say so.
+_SAFE_FOR_3_6 = Version(3, 5, 26)
+
+
+def roll(view: View) -> Move | None:
+    """Restart the next outdated member; the chart asks only when all members are well."""
+    outdated = [it for it in view.voters if repair.is_outdated(view, it)]
+    if not outdated:
+        return None
+    if not all(_is_caught_up(view, it) for it in view.voters):
+        return None
+    followers = [it for it in outdated if it is not view.leader]
+    if not followers:
+        return _roll_leader(view, outdated[0])
+    return _restart(view, followers[-1])
+
+
+def _roll_leader(view: View, leader: Replica) -> Move | None:
+    heirs = [it for it in view.healthy_voters if it.ordinal != leader.ordinal]
+    if heirs:
+        return MoveLeader(leader, heirs[0], "it is the last to be restarted")
+    return _restart(view, leader)
+
+
+def _restart(view: View, replica: Replica) -> Move | None:
+    """Restart a member whose data stays, or let it join anew when its data goes with its pod."""
+    pod, listed = replica.pod, replica.listed
+    if pod is None or listed is None or pod.deleting:
+        return None
+    # With one or two voters every restart is an outage, and the user asked for the change.
+    if len(view.voters) > 2 and not guards.keeps_quorum_while_away(view, replica):
+        return None
+    if repair.keeps_data(view):
+        return DeletePod(pod, "its template changed")
+    if guards.keeps_quorum_without(view, replica):
+        return RemoveMember(listed.member.id, replica.name, "its data goes with its old pod")
+    return Refuse(
+        "OnlyCopy",
+        f"restarting {replica.name} would lose the only copy of the data, which is on emptyDir",
+        "scale to 3 first, or use a volumeClaimTemplate",
+    )
+
+
+def _is_caught_up(view: View, replica: Replica) -> bool:
+    leader, said = view.leader, replica.said
+    if leader is None or leader.said is None or said is None:
+        return False
+    return leader.said.raft_index - said.raft_applied_index <= _CAUGHT_UP
+
+
+def version_problem(view: View) -> Refuse | None:
+    """Return why the wanted version cannot follow the one that runs, or None."""
+    wanted = _parsed(view.image_version)
+    running = running_versions(view)
+    if wanted is None or not running:
+        return None
+    oldest, newest = min(running), max(running)
+    skew = minor_skew(oldest, wanted)
+    hint = "set version to a patch of the same minor, or of the next one"
+    if skew is None or (wanted.major, wanted.minor) < (newest.major, newest.minor):
+        words = f"etcd {wanted} must not follow {newest}: the minor of a cluster never goes back"
+    elif skew > 1:
+        words = f"etcd {wanted} must not follow {oldest}: one minor at a time"
+    elif wanted >= Version(3, 6, 0) > oldest and oldest < _SAFE_FOR_3_6:
+        words = f"etcd {wanted} must not follow {oldest}: it can lose members on the way"
+        hint = f"go to {_SAFE_FOR_3_6} or a later 3.5 first"
+    else:
+        return None
+    return Refuse("UpgradeRefused", words, hint)
+
+
+def running_versions(view: View) -> tuple[Version, ...]:
+    """Return the versions that members run, or the last one that was seen."""
+    said = [_parsed(it.said.version) for it in view.replicas if it.said is not None]
+    found = tuple(it for it in said if it is not None)
+    last = _parsed(view.cluster.status.version)
+    return found or ((last,) if last else ())
+
+
+def _parsed(text: str) -> Version | None:
+    try:
+        return Version.parse(text) if text else None
+    except ValueError:
+        return None

@@ -1,0 +1,152 @@
+"""More members, fewer, none: rows 7, 8 and 12 to 14 of the table. Pure."""
+
+from __future__ import annotations
+
+from stateward.etcd.decide import configs, guards
+from stateward.etcd.decide.moves import (
+    AddLearner,
+    Await,
+    DeleteClaim,
+    Move,
+    MoveLeader,
+    OwnClaim,
+    Refuse,
+    RemoveMember,
+    WriteConfig,
+    WriteWorkload,
+)
+from stateward.etcd.model.view import ClaimSeen, Replica, View
+
+
+def next_to_join(view: View) -> Replica | None:
+    """Return the replica that is wanted and not listed: the lowest one."""
+    for it in view.replicas:
+        if it.ordinal < max(view.wanted, 1) and it.listed is None:
+            return it
+    return None
+
+
+# -------------------------------------------------------------------------- after what etcd says
+
+
+def settle_config(view: View) -> Move | None:
+    """Tell starting members of the list as it is; row 7. One that is about to join may be on it."""
+    config = configs.of_the_list(view)
+    joining = next_to_join(view)
+    early = configs.of_the_list(view, joining.ordinal) if joining else config
+    if view.config in {config, early}:
+        return None
+    return WriteConfig(config, "the members that etcd lists")
+
+
+def settle_workload(view: View) -> Move | None:
+    """Have a pod for every member and, but for gaps, for nobody else; row 8.
+
+    Pods of nobody are let go at once: a member that is not listed serves nobody, and its volume
+    stays until :func:`drop_claims` has the proof that nobody needs it.
+    """
+    ordinals = [it.ordinal for it in view.roster if it.ordinal is not None]
+    workload = view.workload
+    top = max(ordinals) + 1
+    start = _start(view, min(ordinals))
+    if workload is None:
+        return WriteWorkload(top - start, "it is missing", start)
+    if (workload.replicas, workload.start) != (top - start, start):
+        return WriteWorkload(top - start, f"the highest member is {top - 1}", start)
+    if workload.differs:
+        return WriteWorkload(workload.replicas, "it is not as it should be", start)
+    return None
+
+
+def _start(view: View, lowest: int) -> int:
+    """Return the lowest ordinal that may have a pod.
+
+    After a recovery from one survivor that is above 0, until the volumes of the others are gone: on
+    them they would make the old cluster anew, beside the one that goes on.
+    """
+    workload = view.workload
+    if workload is None or workload.start == 0:
+        return 0
+    below = [it for it in view.replicas if it.ordinal < lowest]
+    return lowest if any(it.claim is not None or it.pod is not None for it in below) else 0
+
+
+def drop_claims(view: View) -> Move | None:
+    """Delete the claim of a replica that the quorum does not list and that has no pod."""
+    covered = view.workload.ordinals if view.workload else range(0)
+    for it in view.replicas:
+        claim = it.claim
+        if claim is None or claim.deleting or it.listed is not None or it.pod is not None:
+            continue
+        if it.ordinal not in covered and _is_ours(view, claim):
+            return DeleteClaim(claim, f"{it.name} is no longer a member")
+    return None
+
+
+def own_claims(view: View) -> Move | None:
+    """Tie the claims of members to the cluster, or untie them, as the spec says."""
+    uid = view.cluster.metadata.uid
+    owned = not view.cluster.spec.retain_volumes_on_delete
+    for it in view.replicas:
+        claim = it.claim
+        if claim is None or claim.deleting or it.listed is None:
+            continue
+        if (claim.owner_uid == uid) != owned or claim.cluster_uid != uid:
+            return OwnClaim(claim, owned)
+    return None
+
+
+def _is_ours(view: View, claim: ClaimSeen) -> bool:
+    return claim.cluster_uid == view.cluster.metadata.uid
+
+
+# -------------------------------------------------------------------------- after what is wanted
+
+
+def shrink(view: View) -> Move | None:
+    """Remove the highest member when fewer are wanted; row 13. The last one stays: it sleeps."""
+    highest = max((it for it in view.voters), key=lambda it: it.ordinal, default=None)
+    if highest is None or highest.listed is None or highest.ordinal < max(view.wanted, 1):
+        return None
+    if not guards.keeps_quorum_without(view, highest):
+        return Await("QuorumAtRisk", f"removing {highest.name} would leave no quorum", 1.0)
+    if view.leader is highest:
+        heir = next(it for it in view.healthy_voters if it is not highest)
+        return MoveLeader(highest, heir, "it is about to be removed")
+    return RemoveMember(highest.listed.member.id, highest.name, "fewer members are wanted")
+
+
+def fall_asleep(view: View) -> Move | None:
+    """Take the last pod away when no members are wanted; row 14. Its volume stays."""
+    if view.wanted > 0:
+        return None
+    if [it.ordinal for it in view.roster] != [0]:
+        return None
+    return WriteWorkload(0, "no members are wanted: the last one sleeps on its volume")
+
+
+def grow(view: View) -> Move | None:
+    """Add the next member as a learner, after its config and on no old volume; rows 10 and 12."""
+    joining = next_to_join(view)
+    if joining is None:
+        return None
+    covered = view.workload is not None and joining.ordinal in view.workload.ordinals
+    claim = joining.claim
+    if claim is not None and not covered:
+        return _free_claim(view, claim)
+    config = configs.of_the_list(view, joining.ordinal)
+    if view.config != config:
+        return WriteConfig(config, f"{joining.name} is about to join")
+    return AddLearner(joining.ordinal, joining.name, joining.peer_url)
+
+
+def _free_claim(view: View, claim: ClaimSeen) -> Move:
+    if claim.deleting:
+        return Await("OldVolumeLeaving", f"waiting for the old volume claim {claim.name} to go")
+    if _is_ours(view, claim):
+        return DeleteClaim(claim, "a new member must not start on old data")
+    return Refuse(
+        "VolumeTaken",
+        f"volume claim {claim.name} is there and not of this cluster: a new member needs its name",
+        f"look at what is on it, then delete it: kubectl delete pvc {claim.name}",
+    )

@@ -1,0 +1,108 @@
+"""Alarms, and volumes that shall be larger. Pure."""
+
+from __future__ import annotations
+
+from stateward.core import moments
+from stateward.core.facts import Known
+from stateward.etcd.decide.moves import (
+    Compact,
+    Defragment,
+    Disarm,
+    GrowClaim,
+    Move,
+    MoveLeader,
+    RecreateWorkload,
+    Refuse,
+)
+from stateward.etcd.model.members import Alarm, AlarmKind
+from stateward.etcd.model.view import Replica, View
+
+#: What etcd allows a database where it does not say.
+_DEFAULT_QUOTA = 2 * 1024**3
+_ROOM = 0.9
+#: Less than this is not worth a pause of a member.
+_WORTH_IT = 1024**2
+#: Seconds between two tries to make room in a full database.
+_EVERY = 600.0
+
+
+def alarms_of(view: View, kind: AlarmKind) -> tuple[Alarm, ...]:
+    """Return the alarms of a kind that are known to be on."""
+    known = view.alarms.value if isinstance(view.alarms, Known) else ()
+    return tuple(it for it in known if it.kind is kind)
+
+
+def quiet_the_removed(view: View) -> Move | None:
+    """Take alarms back that members raised who are no longer listed."""
+    listed = {it.member.id for it in view.roster}
+    known = view.alarms.value if isinstance(view.alarms, Known) else ()
+    gone = next((it for it in known if it.member_id and it.member_id not in listed), None)
+    return Disarm(gone) if gone else None
+
+
+def make_room(view: View) -> Move | None:
+    """Heal a full database: forget history, give space back one member at a time, disarm."""
+    alarms = alarms_of(view, AlarmKind.NO_SPACE)
+    if not alarms:
+        return None
+    if all(_has_room(it) for it in view.healthy_voters):
+        return Disarm(alarms[0])
+    slack = [it for it in view.healthy_voters if not _has_room(it) and _reclaimable(it)]
+    if slack:
+        return _give_back(view, slack)
+    if _tried_lately(view):
+        return Refuse(
+            "NoSpace",
+            "the database is full of data that is in use, and refuses writes",
+            "delete keys, or raise quota-backend-bytes (and the volume) in options",
+        )
+    revision = max((it.said.revision for it in view.reached if it.said), default=0)
+    return Compact(revision)
+
+
+def _give_back(view: View, slack: list[Replica]) -> Move:
+    followers = [it for it in slack if it is not view.leader]
+    if followers:
+        return Defragment(followers[0])
+    heirs = [it for it in view.healthy_voters if it is not view.leader]
+    if view.leader is not None and heirs:
+        return MoveLeader(view.leader, heirs[0], "it answers nobody while it gives space back")
+    return Defragment(slack[0])
+
+
+def quota(replica: Replica) -> int:
+    """Return how large the database of a member may grow."""
+    said = replica.said
+    return (said.db_size_quota if said else 0) or _DEFAULT_QUOTA
+
+
+def _has_room(replica: Replica) -> bool:
+    said = replica.said
+    return said is not None and said.db_size < _ROOM * quota(replica)
+
+
+def _reclaimable(replica: Replica) -> bool:
+    said = replica.said
+    return said is not None and said.db_size - said.db_size_in_use >= _WORTH_IT
+
+
+def _tried_lately(view: View) -> bool:
+    last = view.cluster.status.last_defragmentation
+    return last is not None and view.now - moments.from_rfc3339(last) < _EVERY
+
+
+# -------------------------------------------------------------------------- volumes
+
+
+def grow_claims(view: View) -> Move | None:
+    """Ask for larger volumes, then for a workload that asks for them for new members too."""
+    if not view.wanted_bytes:
+        return None
+    for it in view.replicas:
+        claim = it.claim
+        if claim is not None and it.listed is not None and claim.requested < view.wanted_bytes:
+            return GrowClaim(claim, view.wanted_size)
+    workload = view.workload
+    if workload is not None and workload.outgrown:
+        return RecreateWorkload(workload.uid)
+    return None

@@ -1,0 +1,97 @@
+"""Verbs that ask etcd: who is a member, who leads, how its database is."""
+
+from __future__ import annotations
+
+from stateward.core.errors import PeerUnreachable
+from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.etcd.decide import moves
+from stateward.etcd.members import snapshots
+from stateward.etcd.members.errors import AlreadyVoter, MemberExists, MemberUnknown
+from stateward.etcd.members.port import MemberApi
+from stateward.etcd.moves.tools import Tools
+from stateward.etcd.seen import Seen
+from stateward.kube.client import MergePatch
+
+
+def a_door(seen: Seen) -> MemberApi:
+    """Return how to ask the leader, or another healthy voter when nobody knows who leads."""
+    view = seen.view
+    first = [view.leader] if view.leader is not None else []
+    for replica in (*first, *view.healthy_voters):
+        door = seen.door(replica.ordinal)
+        if door is not None:
+            return door
+    raise PeerUnreachable("a healthy voter must answer to be asked for a change of members")
+
+
+async def add_learner(_: Tools, seen: Seen, move: moves.AddLearner) -> None:
+    """Add a member without a vote; one that is listed already is what we want."""
+    try:
+        await a_door(seen).add_learner(move.peer_url)
+    except MemberExists:
+        return  # our own, whose answer was lost: the next look finds it
+
+
+async def promote(_: Tools, seen: Seen, move: moves.Promote) -> None:
+    """Give a learner its vote."""
+    try:
+        await a_door(seen).promote(move.member_id)
+    except AlreadyVoter:
+        return
+
+
+async def remove(_: Tools, seen: Seen, move: moves.RemoveMember) -> None:
+    """Remove a member; absence is what we want."""
+    try:
+        await a_door(seen).remove(move.member_id)
+    except MemberUnknown:
+        return
+
+
+async def move_leader(_: Tools, seen: Seen, move: moves.MoveLeader) -> None:
+    """Ask the leader to hand over."""
+    door, heir = seen.door(move.leader.ordinal), move.to.listed
+    if door is None or heir is None:
+        raise PeerUnreachable(f"{move.leader.name} must answer to hand leadership over")
+    await door.move_leader(heir.member.id)
+
+
+async def compact(_: Tools, seen: Seen, move: moves.Compact) -> None:
+    """Forget history."""
+    await a_door(seen).compact(move.revision)
+
+
+async def defragment(_: Tools, seen: Seen, move: moves.Defragment) -> None:
+    """Have one member give space back."""
+    door = seen.door(move.replica.ordinal)
+    if door is None:
+        raise PeerUnreachable(f"{move.replica.name} must answer to give space back")
+    await door.defragment()
+
+
+async def disarm(_: Tools, seen: Seen, move: moves.Disarm) -> None:
+    """Take an alarm back."""
+    await a_door(seen).disarm(move.alarm)
+
+
+async def set_auth(_: Tools, seen: Seen, move: moves.SetAuth) -> None:
+    """Turn logins on, after making the user that we are, or off."""
+    door = a_door(seen)
+    if move.enabled:
+        await door.add_root()
+        await door.enable_auth()
+    else:
+        await door.disable_auth()
+
+
+async def save_survivor(tools: Tools, seen: Seen, move: moves.SaveSurvivor) -> None:
+    """Save a survivor's data, checked by its hash, and record whom the cluster goes on from."""
+    door, pod = seen.door(move.replica.ordinal), move.replica.pod
+    if door is None or pod is None:
+        raise PeerUnreachable(f"{move.replica.name} must answer for its data to be saved")
+    metadata = seen.cluster.metadata
+    name = f"{metadata.namespace}-{metadata.name}-{metadata.uid}-{pod.uid}"
+    path = await tools.rescue.save(name, snapshots.verified(door.snapshot()))
+    report = {"survivor": move.replica.name, "podUID": pod.uid, "snapshot": str(path)}
+    body = {"metadata": {"uid": metadata.uid}, "status": {"recovery": report}}
+    await tools.client.patch(ETCD_CLUSTERS, metadata.key, MergePatch(body), subresource="status")

@@ -1,0 +1,114 @@
+"""Verbs that ask Kubernetes: pods, claims, what members start with."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from stateward.core.outcome import Blocked, Outcome, Retry, Wait
+from stateward.etcd.build import claims
+from stateward.etcd.build.config import config_map
+from stateward.etcd.decide import moves
+from stateward.etcd.moves.tools import Tools
+from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS
+from stateward.etcd.seen import Seen
+from stateward.kube import drift
+from stateward.kube.client import Apply, MergePatch, Propagation
+from stateward.kube.codec import Json
+from stateward.kube.errors import Forbidden, Invalid, NotFound
+from stateward.kube.meta import ObjectKey, ObjectMeta
+from stateward.kube.resources import PODS, VOLUME_CLAIMS
+
+
+async def write_config(tools: Tools, seen: Seen, move: moves.WriteConfig) -> Outcome | None:
+    """Write what members start with."""
+    document = drift.sealed(config_map(seen.cluster, move.config))
+    return await tools.applier.apply(WHOLE_CONFIG_MAPS, document, seen=seen.view.config is not None)
+
+
+async def write_workload(
+    tools: Tools, seen: Seen, move: moves.WriteWorkload
+) -> Outcome | None:
+    """Write the StatefulSet, or only its size."""
+    live = seen.pods.live
+    size: Json = {"replicas": move.replicas}
+    if move.start or (live is not None and live.spec.get("ordinals")):
+        size["ordinals"] = {"start": move.start}
+    if live is not None and move.size_only:
+        body = {"metadata": {"uid": live.metadata.uid}, "spec": size}
+        await tools.client.patch(WORKLOADS, live.metadata.key, MergePatch(body))
+        return None
+    document = dict(seen.pods.document)
+    templates = live.spec.get("volumeClaimTemplates") if live else list(seen.pods.claim_templates)
+    document["spec"] = document["spec"] | size
+    if templates:
+        document["spec"]["volumeClaimTemplates"] = templates
+    return await tools.applier.apply(WORKLOADS, document, seen=live is not None)
+
+
+async def recreate_workload(tools: Tools, seen: Seen, move: moves.RecreateWorkload) -> None:
+    """Delete the StatefulSet and leave its pods; the next look makes it anew."""
+    with suppress(NotFound):
+        await tools.client.delete(
+            WORKLOADS, seen.cluster.metadata.key, uid=move.uid, propagation=Propagation.ORPHAN
+        )
+
+
+async def delete_pod(tools: Tools, seen: Seen, move: moves.DeletePod) -> None:
+    """Delete exactly the pod that we mean."""
+    with suppress(NotFound):
+        await tools.client.delete(PODS, _key(seen, move.pod.name), uid=move.pod.uid)
+
+
+async def delete_claim(tools: Tools, seen: Seen, move: moves.DeleteClaim) -> Outcome | None:
+    """Delete exactly the claim that we mean, when no pod can need it."""
+    pod = seen.view.cluster.metadata.name + f"-{move.claim.ordinal}"
+    if not move.with_pod:
+        try:
+            await tools.client.get(PODS, _key(seen, pod))
+        except NotFound:
+            pass
+        else:
+            return Wait("PodsLeaving", f"waiting for {pod} to leave before its volume goes")
+    with suppress(NotFound):
+        await tools.client.delete(VOLUME_CLAIMS, _key(seen, move.claim.name), uid=move.claim.uid)
+    return None
+
+
+async def own_claim(tools: Tools, seen: Seen, move: moves.OwnClaim) -> None:
+    """Write whom a claim goes with."""
+    metadata = ObjectMeta(
+        name=move.claim.name, namespace=seen.cluster.metadata.namespace, uid=move.claim.uid
+    )
+    make = claims.going_with if move.owned else claims.staying
+    body = make(seen.cluster, metadata)
+    apply = Apply(body, claims.CLAIM_MANAGER, force=True)
+    with suppress(NotFound):
+        await tools.client.patch(VOLUME_CLAIMS, metadata.key, apply)
+
+
+async def grow_claim(tools: Tools, seen: Seen, move: moves.GrowClaim) -> Outcome | None:
+    """Ask for a larger volume."""
+    body = {
+        "metadata": {"uid": move.claim.uid},
+        "spec": {"resources": {"requests": {"storage": move.size}}},
+    }
+    try:
+        await tools.client.patch(VOLUME_CLAIMS, _key(seen, move.claim.name), MergePatch(body))
+    except NotFound:
+        return None
+    except (Forbidden, Invalid) as error:
+        return Blocked(
+            "VolumeCannotGrow",
+            f"volume claim {move.claim.name} must grow to {move.size}: {error.message}",
+            "use a StorageClass with allowVolumeExpansion, or set the size back",
+        )
+    return None
+
+
+def changed() -> Retry:
+    """Say that the user changed their mind between our looking and our acting."""
+    return Retry(0.1, "Changed", "the cluster changed meanwhile; looking again")
+
+
+def _key(seen: Seen, name: str) -> ObjectKey:
+    return ObjectKey(seen.cluster.metadata.namespace, name)

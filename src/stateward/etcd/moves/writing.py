@@ -1,0 +1,125 @@
+"""Writing objects as we want them, by server-side apply, and only where they differ."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from contextlib import suppress
+from typing import Any
+
+from stateward.core.outcome import DONE, Blocked, Outcome, Wait
+from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.model.names import FIELD_MANAGER
+from stateward.etcd.objects import Whole
+from stateward.etcd.seen import Seen
+from stateward.kube import drift
+from stateward.kube.client import Apply, Client
+from stateward.kube.codec import Json, plain
+from stateward.kube.errors import Conflict, Invalid, NotFound
+from stateward.kube.meta import Object, ObjectKey
+from stateward.kube.resources import Resource
+
+#: Objects of which we remember that writing them once more changes nothing.
+_REMEMBERED = 10_000
+
+
+class Applier:
+    """Applies documents; one that a server will not have as we say is not written again and again."""
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._settled: OrderedDict[str, tuple[str, str]] = OrderedDict()
+
+    def differs(self, live: Object, wanted: Json) -> bool:
+        """Tell whether writing a document would change an object."""
+        if not drift.differs(plain(live), wanted):
+            return False
+        metadata = live.metadata
+        return self._settled.get(metadata.uid) != (drift.seal_of(wanted), metadata.resource_version)
+
+    async def apply(self, resource: Resource[Any], wanted: Json, *, seen: bool) -> Outcome | None:
+        """Write a document; say why not when somebody else's object has its name."""
+        metadata = wanted["metadata"]
+        key = ObjectKey(metadata["namespace"], metadata["name"])
+        if not seen and (taken := await self._taken(resource, key, wanted)) is not None:
+            return taken
+        try:
+            found = await self._client.patch(
+                resource, key, Apply(wanted, FIELD_MANAGER, force=seen)
+            )
+        except Invalid as error:
+            return Blocked(
+                "ObjectRefused",
+                f"{resource.kind} {key.name}: {error.message}",
+                "mend what the spec says about it",
+            )
+        except Conflict as error:
+            if seen:
+                raise
+            return _name_taken(resource, key, str(error))
+        self._remember(found, wanted)
+        return None
+
+    async def _taken(
+        self, resource: Resource[Any], key: ObjectKey, wanted: Json
+    ) -> Outcome | None:
+        """Say so when there is an object of that name that is not our cluster's."""
+        try:
+            found = await self._client.get(resource, key)
+        except NotFound:
+            return None
+        owner, ours = found.metadata.controller, wanted["metadata"]["ownerReferences"][0]["uid"]
+        if owner is not None and owner.uid == ours:
+            return None
+        if found.metadata.deleting:
+            return Wait("LeftoverLeaving", f"waiting for {resource.kind} {key.name} of before to go")
+        return _name_taken(resource, key, "it is not of this cluster")
+
+    def _remember(self, found: Object, wanted: Json) -> None:
+        metadata = found.metadata
+        self._settled[metadata.uid] = (drift.seal_of(wanted), metadata.resource_version)
+        self._settled.move_to_end(metadata.uid)
+        if len(self._settled) > _REMEMBERED:
+            self._settled.popitem(last=False)
+
+
+def _name_taken(resource: Resource[Any], key: ObjectKey, why: str) -> Blocked:
+    return Blocked(
+        "NameTaken",
+        f"{resource.kind} {key.name} is there and cannot be ours: {why}",
+        f"delete or rename it, or give the cluster another name ({resource.plural})",
+    )
+
+
+class EnsureObjects:
+    """Services and the disruption budget: everything that stands around the pods; row 0."""
+
+    name = "EnsureObjects"
+
+    def __init__(self, client: Client, applier: Applier) -> None:
+        self._client = client
+        self._applier = applier
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Write what differs, and delete what is ours and no longer wanted."""
+        if seen.cluster.spec.paused or seen.cluster.metadata.deleting:
+            return DONE
+        there = {(it.name, live.metadata.name): live for it, live in seen.live}
+        for it in seen.wanted:
+            found = there.pop((it.resource.name, it.key.name), None)
+            if found is not None and not self._applier.differs(found, it.document):
+                continue
+            outcome = await self._applier.apply(it.resource, it.document, seen=found is not None)
+            if outcome is not None:
+                return outcome
+        for resource, live in seen.live:
+            if (resource.name, live.metadata.name) in there:
+                await self._drop(seen.cluster, resource, live)
+        return DONE
+
+    async def _drop(self, cluster: EtcdCluster, resource: Resource[Any], live: Whole) -> None:
+        """Delete an object of the cluster that the spec no longer asks for."""
+        owner = live.metadata.controller
+        if owner is None or owner.uid != cluster.metadata.uid or live.metadata.deleting:
+            return
+        with suppress(NotFound):
+            await self._client.delete(resource, live.metadata.key, uid=live.metadata.uid)

@@ -1,0 +1,226 @@
+"""See: one frozen snapshot of a cluster, from the caches and from etcd itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from stateward.core.clock import Clock
+from stateward.core.facts import Fact, Known, Unknown
+from stateward.etcd import dialling, wanting
+from stateward.etcd.addresses import AddressBook
+from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.api.settings import Settings, settings_of
+from stateward.etcd.build.config import config_of
+from stateward.etcd.caches import Caches, of_cluster
+from stateward.etcd.decide import chart
+from stateward.etcd.dialling import Answers
+from stateward.etcd.members.port import Dialer, Endpoint, MemberApi, Trust
+from stateward.etcd.model import names
+from stateward.etcd.model.members import Member
+from stateward.etcd.model.view import ClaimSeen, Config, Listed, PodSeen, Replica, View
+from stateward.etcd.objects import WHOLE_BUDGETS, WHOLE_SERVICES, Whole
+from stateward.etcd.reading import claim_seen, pod_seen
+from stateward.etcd.secrets import Secrets
+from stateward.etcd.seen import Seen
+from stateward.etcd.wanting import Differs
+from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import Resource
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where an observer looks."""
+
+    caches: Caches
+    dialer: Dialer
+    book: AddressBook
+    secrets: Secrets
+    clock: Clock
+    differs: Differs
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A cluster, what its spec comes to, and where its members are."""
+
+    cluster: EtcdCluster
+    settings: Settings
+    book: AddressBook
+
+    def pod(self, ordinal: int) -> ObjectKey:
+        metadata = self.cluster.metadata
+        return ObjectKey(metadata.namespace, names.pod_name(metadata.name, ordinal))
+
+    def host(self, ordinal: int) -> str:
+        return self.book.host(self.pod(ordinal), self.settings.headless_service)
+
+    def peer_url(self, ordinal: int) -> str:
+        return f"https://{self.host(ordinal)}:{names.PEER_PORT}"
+
+
+class Observer:
+    """Looks at one cluster at a time."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._of = sources
+
+    async def look(self, cluster: EtcdCluster) -> Seen:
+        """Return the cluster as it is now; raise SecretMissing when we cannot ask it safely."""
+        settings = settings_of(cluster)
+        certificates = await self._of.secrets.certificates(cluster.metadata.namespace, settings)
+        place = _Place(cluster, settings, self._of.book)
+        pods, claims = dict(self._pods(cluster)), dict(self._claims(place))
+        doors = self._doors(place, certificates.trust, pods)
+        about_auth = settings.auth or cluster.status.auth_enabled
+        answers = await dialling.ask_all(doors, self._of.clock, about_auth=about_auth)
+        live = self._of.caches.workloads.get(cluster.metadata.key)
+        wanted = wanting.pods_of(
+            cluster,
+            settings,
+            self._of.book,
+            certificates.ca_hashes,
+            live,
+            differs=self._of.differs,
+        )
+        listed = _listed(place, answers)
+        ordinals = {*pods, *claims, *range(max(cluster.spec.replicas, 1)), *_known(cluster)}
+        if wanted.seen is not None:
+            ordinals |= set(wanted.seen.ordinals)
+        view = View(
+            cluster=cluster,
+            now=self._of.clock.now(),
+            replicas=_replicas(place, ordinals, Parts(pods, claims, answers, listed)),
+            listed=listed,
+            alarms=answers.alarms,
+            auth_enabled=answers.auth_enabled,
+            workload=wanted.seen,
+            config=self._config(cluster),
+            image_version=str(settings.version or ""),
+            wanted_bytes=(settings.storage_bytes or 0) if settings.claim_spec else 0,
+            wanted_size=_size(settings),
+        )
+        return Seen(
+            view=view,
+            judgement=chart.judge(view),
+            doors=doors,
+            wanted=wanting.around(cluster),
+            live=tuple(self._around(cluster)),
+            pods=wanted,
+        )
+
+    def _pods(self, cluster: EtcdCluster) -> Iterator[tuple[int, PodSeen]]:
+        for pod in of_cluster(self._of.caches.pods, cluster.metadata.key):
+            ordinal = names.ordinal_of(cluster.metadata.name, pod.metadata.name)
+            if ordinal is not None:
+                yield ordinal, pod_seen(pod, ordinal)
+
+    def _claims(self, place: _Place) -> Iterator[tuple[int, ClaimSeen]]:
+        key = place.cluster.metadata.key
+        for claim in of_cluster(self._of.caches.claims, key):
+            prefix = f"{place.settings.claim_name}-{key.name}"
+            ordinal = names.ordinal_of(prefix, claim.metadata.name)
+            if ordinal is not None:
+                yield ordinal, claim_seen(claim, ordinal)
+
+    def _doors(
+        self, place: _Place, trust: Trust | None, pods: Mapping[int, PodSeen]
+    ) -> dict[int, MemberApi]:
+        """Return how to ask every pod that has an address and a running etcd."""
+        doors = {}
+        for ordinal, pod in sorted(pods.items()):
+            if not pod.address or not pod.running:
+                continue
+            endpoint = Endpoint(
+                address=pod.address,
+                port=names.CLIENT_PORT,
+                trust=trust,
+                server_name=place.host(ordinal),
+                login_by_certificate=place.settings.auth or place.cluster.status.auth_enabled,
+            )
+            doors[ordinal] = self._of.dialer.dial(endpoint)
+        return doors
+
+    def _config(self, cluster: EtcdCluster) -> Config | None:
+        found = self._of.caches.configs.get(names.config_key(cluster.metadata.key))
+        return config_of(found.data) if found is not None else None
+
+    def _around(self, cluster: EtcdCluster) -> Iterator[tuple[Resource[Any], Whole]]:
+        key = cluster.metadata.key
+        for service in of_cluster(self._of.caches.services, key):
+            yield WHOLE_SERVICES, service
+        for budget in of_cluster(self._of.caches.budgets, key):
+            yield WHOLE_BUDGETS, budget
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What was found of the replicas, each by ordinal."""
+
+    pods: Mapping[int, PodSeen]
+    claims: Mapping[int, ClaimSeen]
+    answers: Answers
+    listed: Fact[tuple[Listed, ...]]
+
+
+def _replicas(place: _Place, ordinals: set[int], parts: Parts) -> tuple[Replica, ...]:
+    entries = parts.listed.value if isinstance(parts.listed, Known) else ()
+    by_ordinal = {it.ordinal: it for it in entries if it.ordinal is not None}
+    return tuple(
+        Replica(
+            ordinal=ordinal,
+            name=place.pod(ordinal).name,
+            peer_url=place.peer_url(ordinal),
+            pod=parts.pods.get(ordinal),
+            claim=parts.claims.get(ordinal),
+            status=parts.answers.statuses.get(ordinal, Unknown("nobody was asked")),
+            listed=by_ordinal.get(ordinal),
+        )
+        for ordinal in sorted({*ordinals, *by_ordinal})
+    )
+
+
+def _listed(place: _Place, answers: Answers) -> Fact[tuple[Listed, ...]]:
+    roster = answers.roster
+    if isinstance(roster, Unknown):
+        return roster
+    entries = [Listed(it, _ordinal(place, it)) for it in roster.value.members]
+    order = sorted(entries, key=lambda it: -1 if it.ordinal is None else it.ordinal)
+    return Known(tuple(order), roster.at, roster.source)
+
+
+def _ordinal(place: _Place, member: Member) -> int | None:
+    """Return whose entry this is: by its host, which must be the one of the pod that it names."""
+    hosts = [urlsplit(url).hostname or "" for url in member.peer_urls]
+    cluster = place.cluster.metadata.name
+    if member.name:
+        ordinal = names.ordinal_of(cluster, member.name)
+        return ordinal if ordinal is not None and _lives_at(place, ordinal, hosts) else None
+    for ordinal in range(_MOST):
+        if _lives_at(place, ordinal, hosts):
+            return ordinal
+    return None
+
+
+#: Ordinals that an entry without a name is compared with: more members than are allowed.
+_MOST = 64
+
+
+def _lives_at(place: _Place, ordinal: int, hosts: list[str]) -> bool:
+    host = place.host(ordinal)
+    # Another operator may have written the cluster's domain behind it.
+    return any(it == host or it.startswith(f"{host}.") for it in hosts)
+
+
+def _known(cluster: EtcdCluster) -> Iterator[int]:
+    for it in cluster.status.last_known_members:
+        ordinal = names.ordinal_of(cluster.metadata.name, it.name)
+        if ordinal is not None:
+            yield ordinal
+
+
+def _size(settings: Settings) -> str:
+    requests = ((settings.claim_spec or {}).get("resources") or {}).get("requests") or {}
+    return str(requests.get("storage", ""))

@@ -1,0 +1,109 @@
+"""Kubernetes' objects as values of the view. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from stateward.core import moments
+from stateward.core.quantity import Quantity
+from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.etcd.api.settings import CONTAINER
+from stateward.etcd.model.names import CLUSTER_UID_LABEL
+from stateward.etcd.model.view import ClaimSeen, PodSeen, WorkloadSeen
+from stateward.etcd.objects import Workload
+from stateward.kube.meta import ObjectMeta
+from stateward.kube.objects.pods import ContainerStatus, Pod
+from stateward.kube.objects.storage import PersistentVolumeClaim
+
+_REVISION = "controller-revision-hash"
+
+
+def pod_seen(pod: Pod, ordinal: int) -> PodSeen:
+    """Return a pod as the view has it."""
+    etcd = next((it for it in pod.status.container_statuses if it.name == CONTAINER), None)
+    return PodSeen(
+        uid=pod.metadata.uid,
+        name=pod.metadata.name,
+        ordinal=ordinal,
+        created=_created(pod.metadata),
+        address=pod.status.pod_ip,
+        node=pod.spec.node_name,
+        ready=pod.ready,
+        deleting=pod.metadata.deleting,
+        revision=pod.metadata.labels.get(_REVISION, ""),
+        running=_is_running(etcd),
+        restarts=etcd.restart_count if etcd else 0,
+        trouble=_trouble(pod, etcd),
+        last_end=_last_end(etcd),
+    )
+
+
+def claim_seen(claim: PersistentVolumeClaim, ordinal: int) -> ClaimSeen:
+    """Return a claim as the view has it."""
+    owners = claim.metadata.owner_references
+    ours = (it.uid for it in owners if it.kind == ETCD_CLUSTERS.kind)
+    return ClaimSeen(
+        uid=claim.metadata.uid,
+        name=claim.metadata.name,
+        ordinal=ordinal,
+        created=_created(claim.metadata),
+        deleting=claim.metadata.deleting,
+        phase=claim.status.phase,
+        cluster_uid=claim.metadata.labels.get(CLUSTER_UID_LABEL, ""),
+        owner_uid=next(ours, ""),
+        requested=_bytes(claim.spec.resources.requests),
+        capacity=_bytes(claim.status.capacity),
+    )
+
+
+def workload_seen(live: Workload, *, differs: bool, outgrown: bool) -> WorkloadSeen:
+    """Return a StatefulSet as the view has it."""
+    owner, status = live.metadata.controller, live.status
+    is_fresh = status.observed_generation == live.metadata.generation
+    return WorkloadSeen(
+        uid=live.metadata.uid,
+        replicas=int(live.spec.get("replicas", 1)),
+        start=int((live.spec.get("ordinals") or {}).get("start", 0)),
+        update_revision=status.update_revision if is_fresh else "",
+        deleting=live.metadata.deleting,
+        owner_uid=owner.uid if owner else "",
+        differs=differs,
+        outgrown=outgrown,
+    )
+
+
+def template_bytes(templates: Iterable[Mapping[str, Any]]) -> int:
+    """Return how much the claim templates of a StatefulSet ask for, all together."""
+    resources = (it.get("spec", {}).get("resources") or {} for it in templates)
+    return sum(_bytes(it.get("requests") or {}) for it in resources)
+
+
+def _is_running(status: ContainerStatus | None) -> bool:
+    if status is None:
+        return False
+    return status.state.waiting is None and status.state.terminated is None
+
+
+def _trouble(pod: Pod, status: ContainerStatus | None) -> str:
+    if not pod.spec.node_name:
+        refusals = (it.reason for it in pod.status.conditions if it.type == "PodScheduled")
+        return next(refusals, "")
+    if status is not None and status.state.waiting is not None:
+        return status.state.waiting.reason
+    return pod.status.reason
+
+
+def _last_end(status: ContainerStatus | None) -> str:
+    if status is None:
+        return ""
+    ended = status.state.terminated or status.last_state.terminated
+    return ended.reason if ended else ""
+
+
+def _created(metadata: ObjectMeta) -> float:
+    return moments.from_rfc3339(metadata.creation_timestamp)
+
+
+def _bytes(amounts: Mapping[str, str]) -> int:
+    return int(Quantity.parse(amounts["storage"]).amount) if "storage" in amounts else 0

@@ -1,0 +1,110 @@
+"""The certificates that a cluster names, read from its secrets: all of them, or a sentence.
+
+Nothing is ever done without what the spec asks for: a missing secret blocks, and never means plain
+text.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stateward.core.clock import Clock
+from stateward.core.errors import StatewardError
+from stateward.core.naming import short_hash
+from stateward.etcd.api.settings import Settings
+from stateward.etcd.build.certificates import AUTHORITY, CERTIFICATE, KEY, materials
+from stateward.etcd.members.port import Trust
+from stateward.etcd.moves.intent import Getter
+from stateward.kube.errors import NotFound
+from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import SECRETS
+
+#: Seconds for which a secret that was read is believed: it is asked for anew in the next look.
+_GOOD_FOR = 30.0
+_REMEMBERED = 1000
+
+
+class SecretMissing(StatewardError):
+    """A secret that the spec names is not there, or has not what it must have."""
+
+    reason = "SecretMissing"
+
+
+@dataclass(frozen=True, slots=True)
+class Certificates:
+    """Who the operator is to members and whom it believes, and a hash of every authority."""
+
+    trust: Trust | None = None
+    ca_hashes: Mapping[str, str] = field(default_factory=dict)
+
+
+class Secrets:
+    """Reads secrets, and not again and again."""
+
+    def __init__(self, client: Getter, clock: Clock) -> None:
+        self._client = client
+        self._clock = clock
+        self._read: OrderedDict[ObjectKey, tuple[float, Mapping[str, bytes]]] = OrderedDict()
+
+    async def certificates(self, namespace: str, settings: Settings) -> Certificates:
+        """Return what a cluster's secrets hold; raise SecretMissing with what must be there."""
+        hashes: dict[str, str] = {}
+        for material in materials(settings):
+            found = await self._files(ObjectKey(namespace, material.secret), material.files)
+            if AUTHORITY in material.files:
+                hashes[material.secret] = short_hash(found[AUTHORITY].decode("latin-1"))
+        if not settings.clients_use_tls:
+            return Certificates(None, hashes)
+        return Certificates(await self._trust(namespace, settings), hashes)
+
+    def forget(self, namespace: str) -> None:
+        """Read the secrets of a namespace anew: what we have of them may be why we are refused."""
+        for key in [it for it in self._read if it.namespace == namespace]:
+            del self._read[key]
+
+    async def _trust(self, namespace: str, settings: Settings) -> Trust:
+        tls = settings.tls
+        signer = tls.server_trusted_ca_secret or tls.server_secret
+        authority = await self._files(ObjectKey(namespace, signer), (AUTHORITY,))
+        if not tls.client_secret:
+            return Trust(authority[AUTHORITY])
+        pair = await self._files(ObjectKey(namespace, tls.client_secret), (CERTIFICATE, KEY))
+        return Trust(authority[AUTHORITY], pair[CERTIFICATE], pair[KEY])
+
+    async def _files(self, key: ObjectKey, names: tuple[str, ...]) -> Mapping[str, bytes]:
+        found = await self._secret(key)
+        for name in names:
+            if not found.get(name):
+                raise SecretMissing(
+                    f"secret {key} must have {name}, and has {', '.join(sorted(found)) or 'none'}",
+                    hint=f"kubectl -n {key.namespace} edit secret {key.name}",
+                )
+        return found
+
+    async def _secret(self, key: ObjectKey) -> Mapping[str, bytes]:
+        now = self._clock.monotonic()
+        if key in self._read and now - self._read[key][0] < _GOOD_FOR:
+            return self._read[key][1]
+        try:
+            found = await self._client.get(SECRETS, key)
+        except NotFound:
+            self._read.pop(key, None)
+            raise SecretMissing(
+                f"secret {key} must be there: the spec names it", hint="create it, or mend its name"
+            ) from None
+        contents = {name: _decoded(key, name, text) for name, text in found.data.items()}
+        self._read[key] = (now, contents)
+        if len(self._read) > _REMEMBERED:
+            self._read.popitem(last=False)
+        return contents
+
+
+def _decoded(key: ObjectKey, name: str, text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except (binascii.Error, ValueError):
+        raise SecretMissing(f"secret {key}: {name} must be base64") from None

@@ -1,0 +1,91 @@
+"""What an operator says of the objects that it keeps: series that come and go with their object.
+
+An operator names its families as plain data and hands in plain readings, so that the part of it
+that judges need not know any library. Every series is labelled with the namespace and the name of
+its object, and then with what the family adds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Protocol, TypeAlias
+
+from prometheus_client import CollectorRegistry, Counter, Gauge
+
+from stateward.core.errors import HouseError
+from stateward.kube.meta import ObjectKey
+
+#: Name -> what it says, and the labels that tell its series apart.
+Families: TypeAlias = Mapping[str, tuple[str, tuple[str, ...]]]
+
+#: What comes before the labels of every family about objects.
+OBJECT_LABELS = ("namespace", "name")
+#: Series of one family that one object may have: a label must not grow without bound.
+MOST = 200
+
+
+class Reading(Protocol):
+    """One value: of which family, under which of the family's own labels, and how much."""
+
+    @property
+    def family(self) -> str:
+        """The name of the family."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The values of the labels that the family adds, in its order."""
+
+    @property
+    def value(self) -> float:
+        """How much."""
+
+
+class ObjectMetrics:
+    """Gauges that show an object as it is, and counters of what was done to it."""
+
+    def __init__(self, registry: CollectorRegistry, gauges: Families, counters: Families) -> None:
+        taken = [name for name in (*gauges, *counters) if not name.startswith("stateward_")]
+        if taken:
+            raise HouseError(f"the name of a family must begin with stateward_, got {taken[0]}")
+        self._gauges = {
+            name: Gauge(name, about, (*OBJECT_LABELS, *labels), registry=registry)
+            for name, (about, labels) in gauges.items()
+        }
+        self._counters = {
+            name: Counter(name, about, (*OBJECT_LABELS, *labels), registry=registry)
+            for name, (about, labels) in counters.items()
+        }
+        #: Which series each object has: family and labels.
+        self._shown: dict[ObjectKey, set[tuple[str, tuple[str, ...]]]] = {}
+        self._counted: dict[ObjectKey, set[tuple[str, tuple[str, ...]]]] = {}
+
+    def show(self, key: ObjectKey, readings: Iterable[Reading]) -> None:
+        """Show these gauges of an object, and no others: what is not told any more is gone."""
+        now: set[tuple[str, tuple[str, ...]]] = set()
+        for reading in readings:
+            series = (reading.family, reading.labels)
+            if _has_room(now, reading.family):
+                self._gauges[reading.family].labels(*key, *reading.labels).set(reading.value)
+                now.add(series)
+        for family, labels in self._shown.get(key, set()) - now:
+            self._gauges[family].remove(*key, *labels)
+        self._shown[key] = now
+
+    def count(self, key: ObjectKey, family: str, *labels: str, by: float = 1.0) -> None:
+        """Count something that was done to an object, or that befell it."""
+        counted = self._counted.setdefault(key, set())
+        if (family, labels) not in counted and not _has_room(counted, family):
+            return
+        counted.add((family, labels))
+        self._counters[family].labels(*key, *labels).inc(by)
+
+    def forget(self, key: ObjectKey) -> None:
+        """Drop every series of an object that is gone; fine if there is none."""
+        self.show(key, ())
+        del self._shown[key]
+        for family, labels in self._counted.pop(key, set()):
+            self._counters[family].remove(*key, *labels)
+
+
+def _has_room(series: set[tuple[str, tuple[str, ...]]], family: str) -> bool:
+    return sum(name == family for name, _ in series) < MOST

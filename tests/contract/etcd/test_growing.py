@@ -1,0 +1,140 @@
+"""Who belongs to the cluster: what etcd allows, and what its refusals are called."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from contract.etcd.stage import Voice, speaking
+from fakes import etcds
+from stateward.etcd.members import errors
+from stateward.etcd.members.errors import EtcdRefused, LearnerBehind
+
+#: A line is: who is asked, what, about whom, and what comes of it. "?" is a member that never was.
+GROWING = """
+a  remove  a    QuorumAtRisk
+a  remove  ?    MemberUnknown
+a  promote ?    MemberUnknown
+a  promote a    AlreadyVoter
+a  add     b    done
+a  add     b    MemberExists
+a  add     c    TooManyLearners
+a  promote b    LearnerBehind
+a  remove  b    done
+a  remove  b    MemberUnknown
+a  add     b    done
+-  start   b    done
+b  list    -    LearnerCannot
+b  put     -    LearnerCannot
+b  add     c    LearnerCannot
+a  move    b    NotTheLeader
+a  catchup b    done
+a  promote b    AlreadyVoter
+a  add     c    EtcdPacing
+b  list    -    done
+b  move    a    NotTheLeader
+a  move    ?    NotTheLeader
+a  move    b    done
+b  move    a    done
+a  remove  b    done
+a  put     -    done
+"""
+
+SHRINKING = """
+-  kill    c    done
+a  remove  b    EtcdPacing
+a  remove  c    done
+a  remove  b    done
+a  remove  a    QuorumAtRisk
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "script"), [("a", GROWING), ("abc", SHRINKING)], ids=["up", "down"]
+)
+async def test_changes_of_members(release, way, names, script, tmp_path):
+    with etcds.running(release, tmp_path, names) as cluster:
+        async with speaking(cluster, way) as voice:
+            lines = [line.split() for line in script.strip().splitlines()]
+            player = Player(voice)
+            await player.begin(names)
+            told = [[*line[:3], await player.play(*line[:3])] for line in lines]
+
+    assert told == lines
+
+
+async def test_an_added_member_is_a_learner_without_a_name(release, way, tmp_path):
+    with etcds.running(release, tmp_path) as cluster:
+        new = cluster.prepare("b")
+        async with speaking(cluster, way) as voice:
+            added = await voice["a"].add_learner(new.peer_url)
+            listed = await voice["a"].members()
+
+    assert (added.learner, added.started, added.peer_urls) == (True, False, (new.peer_url,))
+    assert added in listed.members
+
+
+class Player:
+    """Plays the lines of a script."""
+
+    def __init__(self, voice: Voice) -> None:
+        self.voice = voice
+        self.ids = {"?": 12345}
+
+    async def begin(self, names: str) -> None:
+        """Learn the ids; whoever is asked for a move must lead."""
+        self.ids |= await self.voice.ids()
+        if (leader := await self.voice.leader()) != "a":
+            await self.voice[leader].move_leader(self.ids["a"])
+
+    async def play(self, asked: str, verb: str, whom: str) -> str:
+        try:
+            await getattr(self, f"_{verb}")(asked, whom)
+        except EtcdRefused as refusal:
+            assert type(refusal) is getattr(errors, refusal.reason)
+            return refusal.reason
+        return "done"
+
+    async def _add(self, asked: str, whom: str) -> None:
+        known = self.voice.etcds.members
+        peer_url = (known[whom] if whom in known else self._prepared(whom)).peer_url
+        self.ids[whom] = (await self.voice[asked].add_learner(peer_url)).id
+
+    def _prepared(self, whom: str) -> etcds.Etcd:
+        return self.voice.etcds.prepare(whom)
+
+    async def _promote(self, asked: str, whom: str) -> None:
+        await self.voice[asked].promote(self.ids[whom])
+
+    async def _catchup(self, asked: str, whom: str) -> None:
+        async with asyncio.timeout(20):
+            while True:
+                try:
+                    return await self._promote(asked, whom)
+                except LearnerBehind:
+                    await asyncio.sleep(0.02)
+
+    async def _remove(self, asked: str, whom: str) -> None:
+        await self.voice[asked].remove(self.ids[whom])
+
+    async def _move(self, asked: str, whom: str) -> None:
+        await self.voice[asked].move_leader(self.ids[whom])
+
+    async def _list(self, asked: str, _whom: str) -> None:
+        await self.voice[asked].members()
+
+    async def _put(self, asked: str, _whom: str) -> None:
+        await self.voice[asked].put(b"k", b"v")
+
+    async def _start(self, _asked: str, whom: str) -> None:
+        known = self.voice.etcds.members
+        initial = ",".join(f"{name}={known[name].peer_url}" for name in ("a", whom))
+        known[whom].start(initial, "existing")
+        known[whom].wait(200, 503)  # a learner does not call itself healthy
+        assert (await self.voice[whom].status()).learner
+
+    async def _kill(self, _asked: str, whom: str) -> None:
+        self.voice.etcds[whom].kill()
+        # Until the others have noticed, they count it among the living.
+        await asyncio.sleep(0.5)
