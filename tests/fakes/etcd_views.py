@@ -186,7 +186,7 @@ def picture(
     seen_workload = _workload(size, start, drawn, workload, given=replicas is not None)
     entries = _entries(drawn, foreign)
     facts = _Facts(versions or {}, revisions or {}, lags or {}, trouble or {}, said or {}, now)
-    span = max(wanted, start + size if seen_workload else 0)
+    span = max(wanted, 1, start + size if seen_workload else 0)
     return View(
         cluster=cluster,
         now=now,

@@ -76,12 +76,11 @@ class Security:
         self.authority.cert_pem.write_to_path(paths["ca"])
         server.cert_chain_pems[0].write_to_path(paths["server"])
         server.private_key_pem.write_to_path(paths["key"])
-        asking = ["--client-cert-auth"] if self.ask_clients else []
+        asking = [f"--trusted-ca-file={paths['ca']}", "--client-cert-auth"]
         return [
-            f"--trusted-ca-file={paths['ca']}",
             f"--cert-file={paths['server']}",
             f"--key-file={paths['key']}",
-            *asking,
+            *(asking if self.ask_clients else ()),
         ]
 
     def trust(self, common_name: str | None = None, *, shown: bool = True) -> Trust:

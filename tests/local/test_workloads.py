@@ -80,6 +80,42 @@ def test_volumes_outlive_their_pods(kubectl: Kubectl) -> None:
     assert ask(pods(kubectl)["web-0"], "/count") == "3\n"
 
 
+def test_a_claim_that_is_deleted_is_made_anew_once_its_pod_is_gone(kubectl: Kubectl) -> None:
+    kubectl("apply", "-f", WEB)
+    kubectl("rollout", "status", "statefulset/web", "--timeout=60s")
+    assert ask(pods(kubectl)["web-0"], "/count") == "1\n"
+    before = kubectl.json("get", "pvc", "data-web-0")["metadata"]["uid"]
+
+    kubectl("delete", "pvc", "data-web-0", "--wait=false")
+    held = kubectl.json("get", "pvc", "data-web-0")["metadata"]
+    assert held["deletionTimestamp"]
+    assert held["finalizers"] == ["kubernetes.io/pvc-protection"]
+    assert ask(pods(kubectl)["web-0"], "/count") == "2\n"
+    kubectl("delete", "pod", "web-0")
+
+    until("all are ready", lambda: _ready(kubectl) == 3 and "web-0" in pods(kubectl))
+    kubectl("wait", "pod/web-0", "--for=condition=Ready", "--timeout=60s")
+    assert kubectl.json("get", "pvc", "data-web-0")["metadata"]["uid"] != before
+    assert ask(pods(kubectl)["web-0"], "/count") == "1\n"
+
+
+def test_a_claim_may_grow_and_not_shrink(kubectl: Kubectl) -> None:
+    def sized(size: str) -> str:
+        return f'{{"spec":{{"resources":{{"requests":{{"storage":"{size}"}}}}}}}}'
+
+    kubectl("apply", "-f", WEB)
+    kubectl("rollout", "status", "statefulset/web", "--timeout=60s")
+
+    kubectl("patch", "pvc", "data-web-0", "-p", sized("3Gi"))
+    until("it has grown", lambda: _capacity(kubectl, "data-web-0") == "3Gi")
+    assert "Forbidden" in kubectl("patch", "pvc", "data-web-0", "-p", sized("2Gi"), code=1)
+    assert _capacity(kubectl, "data-web-0") == "3Gi"
+
+
+def _capacity(kubectl: Kubectl, claim: str) -> str:
+    return str(kubectl.json("get", "pvc", claim)["status"]["capacity"]["storage"])
+
+
 def test_a_deployment_rolls(kubectl: Kubectl) -> None:
     kubectl("apply", "-f", str(EXAMPLES / "rolling.yaml"))
     kubectl("rollout", "status", "deployment/rolling", "--timeout=60s")

@@ -18,7 +18,7 @@ from stateward.etcd.moves.writing import Applier
 from stateward.etcd.objects import WHOLE_BUDGETS, WHOLE_CONFIG_MAPS, WHOLE_SERVICES, WORKLOADS
 from stateward.etcd.observe import Observer, Sources
 from stateward.etcd.secrets import Secrets
-from stateward.etcd.tell.metrics import EtcdMetrics
+from stateward.etcd.tell.metrics import COUNTERS, GAUGES, EtcdMetrics
 from stateward.kube.client import Client, Selection
 from stateward.kube.interception import InterceptedClient
 from stateward.kube.meta import Object, ObjectKey
@@ -97,7 +97,7 @@ def assemble(
         terms=terms,
     )
     kit = _Kit(client, ports, metrics, options, elector, identity)
-    told = EtcdMetrics(metrics)
+    told = EtcdMetrics(metrics.objects(GAUGES, COUNTERS))
     rooms = [_room(kit, namespace, told) for namespace in options.namespaces or ("",)]
     informers = tuple(it for room, _ in rooms for it in room)
     return Supervisor(Parts(informers, tuple(it for _, it in rooms), elector))

@@ -65,7 +65,7 @@ def assemble(
         place.lease,
         identity,
         ports=ports.stream("election"),
-        meter=metrics.leader(LEASE.name),
+        meter=metrics.leader(place.lease.name if place.lease else ""),
         terms=terms,
     )
     fenced = InterceptedClient(client, Fencing(elector.leadership))

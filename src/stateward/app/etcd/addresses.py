@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 from stateward.core.errors import UsageError
+from stateward.etcd.addresses import AddressBook
 from stateward.kube.meta import ObjectKey
 from stateward.local.agent.addresses import choose, remembered
 from stateward.local.agent.agent import ADDRESSES
@@ -29,7 +30,7 @@ class GivesAddresses(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Loopback:
+class Loopback(AddressBook):
     """Hosts by the addresses of the agent, for an operator in the same process."""
 
     agent: GivesAddresses
@@ -42,9 +43,13 @@ class Loopback:
         """Return what a container writes for the host of its own pod."""
         return OWN_ADDRESS
 
+    def listen_host(self) -> str:
+        """Return the pod's own address: another one would be taken from all pods at once."""
+        return OWN_ADDRESS
+
 
 @dataclass(frozen=True, slots=True)
-class LoopbackFile:
+class LoopbackFile(AddressBook):
     """Hosts by the agent's own book, for an operator in another process than the agent.
 
     ``root`` is the folder of the local cluster, the one with its kubeconfig. In ``nodes/cluster``
@@ -68,4 +73,8 @@ class LoopbackFile:
 
     def self_host(self, namespace: str, service: str) -> str:  # noqa: ARG002
         """Return what a container writes for the host of its own pod."""
+        return OWN_ADDRESS
+
+    def listen_host(self) -> str:
+        """Return the pod's own address: another one would be taken from all pods at once."""
         return OWN_ADDRESS

@@ -26,13 +26,14 @@ from stateward.app.etcd.archives import ArchiveOdd, unpack
 from stateward.app.etcd.available import fetched
 from stateward.core.errors import PeerConfused, PeerError, PeerUnreachable, UsageError
 from stateward.core.version import Version
+from stateward.etcd.api.settings import DEFAULT_VERSION
 from stateward.local.real.programs import version_of
 
 #: Where the project publishes its releases, and the variable that names another place.
 SITE: Final = "https://github.com/etcd-io/etcd/releases/download"
 SITE_VARIABLE: Final = "STATEWARD_ETCD_DOWNLOAD"
 #: The release that is fetched when nobody says which.
-USUAL: Final = "3.6.16"
+USUAL: Final = str(DEFAULT_VERSION)
 
 #: Bytes that are plenty for a list of checksums and for an archive.
 _SUMS, _ARCHIVE = 1 << 18, 1 << 28

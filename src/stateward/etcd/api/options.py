@@ -1,6 +1,6 @@
 """Flags of etcd: those that the operator sets itself, and those that are there to be set.
 
-Kept in step with the programs: a test asks every etcd that it finds on the machine.
+Kept in step with the programs: tests/real asks them.
 """
 
 from __future__ import annotations
@@ -86,7 +86,12 @@ def owned(name: str) -> bool:
     >>> owned("data-dir"), owned("discovery-srv"), owned("snapshot-count")
     (True, True, False)
     """
-    return name in OWNED or any(name == it or name.startswith(f"{it}-") for it in OWNED_PREFIXES)
+    return name in OWNED or name.startswith(OWNED_PREFIXES)
+
+
+def known_flags(version: Version) -> frozenset[str] | None:
+    """Return the flags that may be given to etcd of a version; None when we do not know it."""
+    return _KNOWN.get((version.major, version.minor))
 
 
 def flag_problem(name: str, version: Version | None) -> str | None:
@@ -101,7 +106,7 @@ def flag_problem(name: str, version: Version | None) -> str | None:
         return "must be a flag of etcd without its dashes: a-z, 0-9 and '-' between them"
     if owned(name):
         return "is set by the operator itself"
-    known = _KNOWN.get((version.major, version.minor)) if version else None
+    known = known_flags(version) if version else None
     if version is None or known is None or name in known:
         return None
     close = get_close_matches(name, known, n=1, cutoff=0.75)

@@ -122,7 +122,8 @@ def tagged_version(image: str) -> Version | None:
 def etcd_container(spec: EtcdClusterSpec) -> Json:
     """Return what the pod template says of etcd's own container; empty when nothing."""
     some = spec.pod_template.spec.get("containers")
-    mine = [it for it in some or () if isinstance(it, dict) and it.get("name") == CONTAINER]
+    every = some if isinstance(some, list) else []
+    mine = [it for it in every if isinstance(it, dict) and it.get("name") == CONTAINER]
     return mine[0] if mine else {}
 
 

@@ -13,6 +13,7 @@ from stateward.etcd.api.options import owned
 from stateward.etcd.api.problems import Problem
 from stateward.etcd.api.settings import CONTAINER, claim_name_of, etcd_container
 from stateward.etcd.api.spec import EtcdClusterSpec
+from stateward.etcd.api.storage import ClaimTemplate
 from stateward.etcd.model.names import labels
 from stateward.kube.codec import Json
 from stateward.kube.overlays import overlay_problems
@@ -23,6 +24,7 @@ from stateward.kube.structure import structure_of_kind
 _POD: Final = "spec.podTemplate.spec"
 _CLAIM: Final = "spec.storage.volumeClaimTemplate"
 _CORE: Final = "io.k8s.api.core.v1."
+_META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
 #: Fields of a pod that a workload decides, or that would give a member another address.
 _NOT_YOURS: Final = (
     "hostname", "subdomain", "setHostnameAsFQDN", "activeDeadlineSeconds", "ephemeralContainers",
@@ -75,28 +77,36 @@ def _metadata_problems(cluster: EtcdCluster) -> Iterator[Problem]:
     for path, metadata in templates.items():
         yield from _overlaid_metadata(metadata, f"{path}.metadata")
     ours = labels(cluster.metadata.name)
-    for name, value in (spec.pod_template.metadata.get("labels") or {}).items():
+    for name, value in _texts(spec.pod_template.metadata.get("labels")).items():
         if name in ours and value != ours[name]:
             field = f"spec.podTemplate.metadata.labels.{name}"
             yield Problem(field, f"must be left as it is, {ours[name]}: members are found by it")
 
 
 def _overlaid_metadata(metadata: Json, path: str) -> Iterator[Problem]:
-    for name, value in (metadata.get("labels") or {}).items():
+    for found in overlay_problems(metadata, _META, path):
+        yield Problem(found.path, found.message)
+    for name, value in _texts(metadata.get("labels")).items():
         if problem := naming.label_key_problem(name) or naming.label_value_problem(value):
             yield Problem(f"{path}.labels.{name}", problem)
-    for name in metadata.get("annotations") or {}:
+    for name in _texts(metadata.get("annotations")):
         if problem := naming.label_key_problem(name):
             yield Problem(f"{path}.annotations.{name}", problem)
     if metadata.get("namespace"):
         yield Problem(f"{path}.namespace", "must not be given: it is that of the cluster")
 
 
+def _texts(some: Any) -> dict[str, str]:
+    """Return the texts of a map; that there is anything else in it was said with its type."""
+    known = some if isinstance(some, dict) else {}
+    return {name: value for name, value in known.items() if isinstance(value, str)}
+
+
 def _service_name_problems(cluster: EtcdCluster) -> Iterator[Problem]:
     spec, name = cluster.spec, cluster.metadata.name
     given = {
-        "spec.serviceTemplate": spec.service_template.metadata.get("name"),
-        "spec.headlessServiceTemplate": spec.headless_service_template.metadata.get("name"),
+        "spec.serviceTemplate": _texts(spec.service_template.metadata).get("name"),
+        "spec.headlessServiceTemplate": _texts(spec.headless_service_template.metadata).get("name"),
     }
     for path, service in given.items():
         if service and (problem := _service_name_problem(service)):
@@ -170,28 +180,33 @@ def _objects(some: Any) -> list[Json]:
 
 # ------------------------------------------------------------------ storage
 def _storage_problems(spec: EtcdClusterSpec) -> Iterator[Problem]:
-    storage = spec.storage
-    if storage.empty_dir is not None:
+    if (folder := spec.storage.empty_dir) is not None:
         where = "spec.storage.emptyDir"
-        yield from _overlaid(storage.empty_dir, "EmptyDirVolumeSource", where)
-        yield from _size_problems(storage.empty_dir.get("sizeLimit"), f"{where}.sizeLimit")
-    if (template := storage.volume_claim_template) is None:
-        return
-    yield from _overlaid(template.spec, "PersistentVolumeClaimSpec", f"{_CLAIM}.spec")
-    name = template.metadata.get("name")
+        yield from _overlaid(folder, "EmptyDirVolumeSource", where)
+        yield from _size_problems(folder.get("sizeLimit"), f"{where}.sizeLimit")
+        if folder.get("medium") not in (None, "", "Memory"):
+            yield Problem(f"{where}.medium", f"must be Memory or empty, got {folder['medium']!r}")
+    if (template := spec.storage.volume_claim_template) is not None:
+        yield from _claim_problems(template)
+
+
+def _claim_problems(template: ClaimTemplate) -> Iterator[Problem]:
+    where = f"{_CLAIM}.spec"
+    yield from _overlaid(template.spec, "PersistentVolumeClaimSpec", where)
+    name = _texts(template.metadata).get("name")
     if name and (problem := naming.dns_label_problem(name)):
         yield Problem(f"{_CLAIM}.metadata.name", problem)
     if template.spec.get("volumeName"):
-        yield Problem(
-            f"{_CLAIM}.spec.volumeName", "must not be given: every member has its own volume"
-        )
-    if template.spec.get("volumeMode", "Filesystem") != "Filesystem":
-        yield Problem(f"{_CLAIM}.spec.volumeMode", "must be Filesystem: etcd writes files")
+        yield Problem(f"{where}.volumeName", "must not be given: every member has its own volume")
+    if template.spec.get("volumeMode") not in (None, "Filesystem"):
+        yield Problem(f"{where}.volumeMode", "must be Filesystem: etcd writes files")
     resources = template.spec.get("resources")
     requests = resources.get("requests") if isinstance(resources, dict) else None
     if isinstance(requests, dict):
-        where = f"{_CLAIM}.spec.resources.requests.storage"
-        yield from _size_problems(requests.get("storage"), where)
+        where = f"{where}.resources.requests"
+        if "storage" not in requests:
+            yield Problem(where, "must say how much storage, as in storage: 4Gi")
+        yield from _size_problems(requests.get("storage"), f"{where}.storage")
 
 
 def _size_problems(size: Any, field: str) -> Iterator[Problem]:

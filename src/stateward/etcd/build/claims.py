@@ -28,8 +28,8 @@ def going_with(cluster: EtcdCluster, claim: ObjectMeta) -> Json:
 def staying(claim: ObjectMeta) -> Json:
     """Return what to apply, as CLAIM_MANAGER, so that a claim outlives the cluster.
 
-    Other owners keep theirs. The UID makes it fail on another claim of that name, and where there
-    is none any more: applying must not make one.
+    Other owners keep theirs. The UID makes it fail on another claim of that name (Invalid), and
+    where there is none any more (Conflict): applying must not make one.
     """
     return {
         "apiVersion": VOLUME_CLAIMS.api_version,

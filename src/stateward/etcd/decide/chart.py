@@ -149,7 +149,7 @@ def _split_brain(view: View) -> Move | None:
 def _rewound(view: View) -> Move | None:
     """Notice that data was lost though the ids are the same, as on an emptied disk."""
     report = view.cluster.status.recovery
-    if not view.has_quorum or report is not None:
+    if not view.has_quorum or (report is not None and not report.done):
         return None
     seen, recorded = _revision(view), view.cluster.status.revision
     known, voters = configs.known_ordinals(view), len(view.voters)

@@ -108,6 +108,8 @@ def shrink(view: View) -> Move | None:
     highest = max((it for it in view.voters), key=lambda it: it.ordinal, default=None)
     if highest is None or highest.listed is None or highest.ordinal < max(view.wanted, 1):
         return None
+    if len(view.voters) == 1:
+        return None  # it is all there is, and hands over to the first one before it goes
     if not guards.keeps_quorum_without(view, highest):
         return Await("QuorumAtRisk", f"removing {highest.name} would leave no quorum", 1.0)
     if view.leader is highest:

@@ -68,6 +68,11 @@ class PatientChannel(Channel):
         """Why the last connection was cut; None when it was not, or for no reason."""
         return self._remembering.ended_by if self._remembering is not None else None
 
+    @property
+    def is_up(self) -> bool:
+        """True while there is a connection."""
+        return self._connected
+
     def opened(self, method: str, told: float | None = None) -> BoundedStream:
         """Return a call that can be entered."""
         stream = BoundedStream(

@@ -6,6 +6,7 @@ no redirect is followed, and no proxy of the environment is used: members are po
 
 from __future__ import annotations
 
+import io
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
@@ -109,7 +110,7 @@ class Gateway:
                 port=endpoint.port,
                 path=f"/v3/{call.path}",
             ),
-            data=jsons.encode(call.request, request),
+            data=io.BytesIO(jsons.encode(call.request, request)),
             headers=headers,
             ssl=True if self._context is None else self._context,
             server_hostname=endpoint.server_name or None,

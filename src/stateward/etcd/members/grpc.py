@@ -162,6 +162,8 @@ class Grpc:
                 await stream.send_message(wire.encode(call.request, request), end=True)
                 return await stream.recv_message()
         except (GRPCError, Nonsense, *_LOST) as error:
+            if told is not None and _gave_up(error, line, ends - seconds + told):
+                raise refusals.gave_up(call, str(self._endpoint)) from None
             raise self._meaning(error, call, line) from None
 
     async def _connected(self, call: Call, line: _Line, seconds: float) -> None:
@@ -193,6 +195,15 @@ class Grpc:
             return wire.decode(call.answer, answer)
         except PeerConfused as error:
             raise failures.confused(call, where, error.message) from None
+
+
+def _gave_up(error: Exception, line: _Line, told: float) -> bool:
+    """Tell whether the server ended this call alone, at the time until which it was to try.
+
+    Newer releases end it in that way, older ones say so in words.
+    """
+    late = asyncio.get_running_loop().time() >= told
+    return isinstance(error, StreamTerminatedError) and line.channel.is_up and late
 
 
 async def _apart(work: Coroutine[Any, Any, T], seconds: float | None = None) -> T:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.errors import PeerError
-from stateward.etcd.members import errors, failures
+from stateward.etcd.members import calls, errors, failures
 from stateward.etcd.members.calls import Call
 from stateward.etcd.members.errors import EtcdRefused
 
@@ -61,7 +61,7 @@ def meaning(code: int, message: str, call: Call, where: str) -> PeerError:
 
     A refusal means that nothing was done; where that is not sure it is OutcomeUnknown.
     """
-    if (kind := _kind(message)) is not None:
+    if (kind := _kind(message, call)) is not None:
         return kind(_sentence(message, call, where), code=code)
     if any(text in message for text in _UNDECIDED):
         return _undecided(code, message, call, where)
@@ -74,8 +74,18 @@ def meaning(code: int, message: str, call: Call, where: str) -> PeerError:
     return EtcdRefused(_sentence(message, call, where), code=code)
 
 
-def _kind(message: str) -> type[EtcdRefused] | None:
-    return next((kind for text, kind in _MEANINGS if text in message), None)
+def gave_up(call: Call, where: str) -> PeerError:
+    """Return the error for a call that etcd ended when its time was over."""
+    return _undecided(_DEADLINE_EXCEEDED, "the deadline passed", call, where)
+
+
+def _kind(message: str, call: Call) -> type[EtcdRefused] | None:
+    kind = next((kind for text, kind in _MEANINGS if text in message), None)
+    if kind is errors.MemberUnknown and call is calls.ADD:
+        # Ids are made of the peer URL and the second. Removed and added again within one, it would
+        # be the member that was removed, and those never come back.
+        return errors.EtcdPacing
+    return kind
 
 
 def _undecided(code: int, message: str, call: Call, where: str) -> PeerError:

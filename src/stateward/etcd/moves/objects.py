@@ -8,6 +8,7 @@ from stateward.core.outcome import Blocked, Outcome, Retry, Wait
 from stateward.etcd.build import claims
 from stateward.etcd.build.config import config_map
 from stateward.etcd.decide import moves
+from stateward.etcd.model.names import CLUSTER_UID_LABEL
 from stateward.etcd.moves.tools import Tools
 from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS
 from stateward.etcd.seen import Seen
@@ -79,8 +80,9 @@ async def own_claim(tools: Tools, seen: Seen, move: moves.OwnClaim) -> None:
     metadata = ObjectMeta(
         name=move.claim.name, namespace=seen.cluster.metadata.namespace, uid=move.claim.uid
     )
-    make = claims.going_with if move.owned else claims.staying
-    body = make(seen.cluster, metadata)
+    body = claims.going_with(seen.cluster, metadata) if move.owned else claims.staying(metadata)
+    # From now on it holds this cluster's data, also when it was left by an earlier one.
+    body["metadata"]["labels"] = {CLUSTER_UID_LABEL: seen.cluster.metadata.uid}
     apply = Apply(body, claims.CLAIM_MANAGER, force=True)
     with suppress(NotFound):
         await tools.client.patch(VOLUME_CLAIMS, metadata.key, apply)

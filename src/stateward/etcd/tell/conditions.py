@@ -43,6 +43,7 @@ _MEANING = {
     Reason.QUORUM_LOST: _Meaning("-", "-", "w", "+"),
     Reason.QUORUM_UNCONFIRMED: _Meaning("?", "?", "-", "?"),
     Reason.UNREACHABLE: _Meaning("?", "?", "-", "?"),
+    Reason.NOT_OBSERVED: _Meaning("?", "?", "-", "?"),
     Reason.SPLIT_BRAIN: _Meaning("-", "-", "-", "+"),
     Reason.FOREIGN_MEMBER: _Meaning("-", "+", "-", "+"),
     Reason.DATA_REWOUND: _Meaning("-", "+", "-", "+"),
@@ -103,7 +104,7 @@ def _available(view: View, meaning: _Meaning, situation: Situation) -> tuple[str
 def _quorate(view: View, situation: Situation) -> tuple[str, str, str]:
     if view.has_quorum:
         return "True", Reason.QUORUM_AGREES, "a majority of the members agrees"
-    unsure = situation.reason in {Reason.UNREACHABLE, Reason.QUORUM_UNCONFIRMED}
+    unsure = _MEANING[situation.reason].available == "?"
     return "Unknown" if unsure else "False", situation.reason, situation.message
 
 

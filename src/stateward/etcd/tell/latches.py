@@ -53,29 +53,29 @@ def highest_revision(view: View) -> int:
 def rewound(view: View) -> bool:
     """Tell whether a quorum speaks for data that is older than what was there before.
 
-    An emptied disk can bring back a cluster of the same id; that its revisions start again is then
-    the only sign. Stragglers prove nothing, so the leader must be among those who answered.
+    An emptied disk can bring back a cluster of the same id. The signs are then that revisions start
+    again, and that one member is alone that had two others: lists change by one member at a time.
+    In a recovery, for which a person accepted the loss, neither means anything.
     """
-    kept = view.cluster.status.revision
-    return _led(view) and highest_revision(view) < kept and not _recovers(view)
+    former = view.cluster.status
+    if not view.has_quorum or _recovers(view):
+        return False
+    alone = len(view.voters) == 1 and len(former.last_known_members) > 2
+    return alone or highest_revision(view) < former.revision
 
 
 def revision(view: View, told: EtcdClusterStatus) -> int:
     """Return the revision to keep: never less, and not written anew for every put.
 
     It goes along when the rest of the status changes, and alone when it grew by a tenth and 1000.
-    Only a recovery, for which a person accepted the loss of data, begins to count from less.
+    Only in a recovery, for which a person accepted the loss of data, it begins again from less.
     """
     former = view.cluster.status
     seen = highest_revision(view)
-    if _led(view) and seen < former.revision and _recovers(view):
+    if _recovers(view) and view.has_quorum and 0 < seen < former.revision:
         return seen
     worth_it = told != former or seen >= former.revision * 1.1 + 1000
     return max(former.revision, seen) if worth_it else former.revision
-
-
-def _led(view: View) -> bool:
-    return view.has_quorum and view.leader is not None
 
 
 def _recovers(view: View) -> bool:

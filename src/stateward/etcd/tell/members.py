@@ -96,7 +96,7 @@ def _row(view: View, replica: Replica, id_: str = "", *, learner: bool = False) 
         role=role_of(view, replica),
         learner=learner,
         healthy=healthy,
-        unhealthy_since=None if healthy else _since(view, replica.name, id_),
+        unhealthy_since=_since(view, replica.name, id_, healthy=healthy),
         version=said.version if said is not None else "",
         db_size=db_size(said.db_size) if said is not None else "",
         index_lag=index_lag(behind),
@@ -130,13 +130,19 @@ def _stranger(view: View, member: Member) -> MemberReport:
         ordinal=-1,
         role="unknown",
         learner=member.learner,
-        unhealthy_since=_since(view, name, id_),
+        unhealthy_since=_since(view, name, id_, healthy=False),
         message=_STRANGER,
     )
 
 
-def _since(view: View, name: str, id_: str) -> str:
-    """Return since when this very member is not healthy: one that took its name starts anew."""
+def _since(view: View, name: str, id_: str, *, healthy: bool) -> str | None:
+    """Return since when this very member is not healthy: one that took its name starts anew.
+
+    Without a quorum nobody can be judged, and all clocks stop: when it is back, a member that is
+    a moment slower than the others must not be taken for one that has been broken all along.
+    """
+    if healthy or not view.has_quorum:
+        return None
     for row in view.cluster.status.members:
         if row.name == name and row.unhealthy_since and (row.id == id_ or not row.id or not id_):
             return row.unhealthy_since

@@ -15,6 +15,7 @@ from stateward.core import moments
 from stateward.etcd.api.status import EtcdClusterStatus
 from stateward.etcd.model.members import MemberStatus
 from stateward.etcd.model.view import View
+from stateward.etcd.tell.members import reports
 from stateward.kube.meta import ObjectKey
 
 _MEMBER = ("member",)
@@ -66,10 +67,10 @@ class EtcdMetrics:
         self._series = series
         self._leaders: dict[ObjectKey, int] = {}
 
-    def saw(self, view: View, status: EtcdClusterStatus) -> None:
-        """Tell how a cluster was seen, and the status that came of it."""
+    def saw(self, view: View) -> None:
+        """Tell how a cluster was seen, with the status that it had then."""
         key = view.cluster.metadata.key
-        self._series.show(key, readings(view, status))
+        self._series.show(key, readings(view))
         former, leader = self._leaders.get(key, 0), _leader_id(view)
         changed = leader != former and bool(leader and former)  # a gap between is no change
         self._series.count(key, "stateward_etcd_leader_changes_total", by=int(changed))
@@ -86,19 +87,20 @@ class EtcdMetrics:
         self._leaders.pop(key, None)
 
 
-def readings(view: View, status: EtcdClusterStatus) -> Iterator[Reading]:
+def readings(view: View) -> Iterator[Reading]:
     """Yield the gauges of a cluster as it is."""
-    roles = Counter(row.role for row in status.members)
+    members = reports(view)
+    roles = Counter(row.role for row in members)
     for role in ROLES:
         yield Reading("stateward_etcd_members", (role,), roles[role])
     yield Reading("stateward_etcd_quorate", (), view.has_quorum)
     yield Reading("stateward_etcd_has_leader", (), _leader_id(view) != 0)
-    for row in status.members:
+    for row in members:
         yield Reading("stateward_etcd_member_healthy", (row.name,), row.healthy)
     for replica in view.reached:
         if replica.said is not None:
             yield from _sizes(replica.name, replica.said)
-    for guard, since in _held(status).items():
+    for guard, since in _held(view.cluster.status).items():
         yield Reading("stateward_etcd_blocked_seconds", (guard,), max(0.0, view.now - since))
 
 

@@ -19,6 +19,7 @@ class Reason(StrEnum):
     FOREIGN_MEMBER = "ForeignMember"
     MEMBERS_UNHEALTHY = "MembersUnhealthy"
     NO_SPACE = "NoSpace"
+    NOT_OBSERVED = "NotObserved"
     NOT_PAUSED = "NotPaused"
     PAUSED = "Paused"
     QUORUM_AGREES = "QuorumAgrees"

@@ -79,6 +79,13 @@ def _deleting(view: View) -> Situation | None:
     return Situation(Reason.DELETING, "the cluster is being deleted")
 
 
+def _not_observed(view: View) -> Situation | None:
+    """A look at a cluster finds a replica at least: without any, nobody has looked."""
+    if view.replicas:
+        return None
+    return Situation(Reason.NOT_OBSERVED, "the members were not asked, because of what is blocked")
+
+
 def _split(view: View) -> Situation | None:
     if len(view.cluster_ids) < 2:
         return None
@@ -146,7 +153,7 @@ def _rewound(view: View) -> Situation | None:
     if not rewound(view):
         return None
     kept = view.cluster.status.revision
-    message = f"the data was at revision {kept} or later before and is not now; some of it is lost"
+    message = f"less data or fewer members than before, when revision {kept} was seen"
     return Situation(Reason.DATA_REWOUND, message)
 
 
@@ -208,6 +215,7 @@ def _rolls(view: View) -> Situation | None:
 
 _QUESTIONS: tuple[Question, ...] = (
     _deleting,
+    _not_observed,
     _split,
     _asleep,
     _without_quorum,

@@ -10,9 +10,11 @@ from dataclasses import replace
 
 import msgspec
 
+from stateward.core import moments
 from stateward.core.facts import Known
-from stateward.core.outcome import Done, Outcome
+from stateward.core.outcome import Done, Outcome, Retry
 from stateward.etcd.api.status import EtcdClusterStatus
+from stateward.etcd.decide import moves
 from stateward.etcd.decide.refusals import Refusal
 from stateward.etcd.model.names import labels
 from stateward.etcd.model.view import View
@@ -37,23 +39,55 @@ def status_of(
     situation = situation_of(seen)
     outcomes = [outcome for _, outcome in said]
     now_said = conditions_of(seen, situation, outcomes)
-    leader = seen.leader
     told = msgspec.structs.replace(
         seen.cluster.status,
         observed_generation=view.cluster.metadata.generation,
         doing=_doing(seen, situation, outcomes),
+        blockers=blockers(seen, said, refusals),
+        conditions=conditions.merge(former.conditions, now_said, view.now),
+    )
+    if situation.reason is Reason.NOT_OBSERVED:
+        return told  # what was seen last still stands
+    told = _with_members(told, seen, situation)
+    return msgspec.structs.replace(told, revision=latches.revision(view, told))
+
+
+def noting(
+    told: EtcdClusterStatus, view: View, move: moves.Move | None, outcome: Outcome
+) -> EtcdClusterStatus:
+    """Return a status with what has to be remembered of a move: tries at making room, recoveries.
+
+    An approved recovery is over when there is a quorum again; its approval counts anew only after
+    it was taken out of the spec.
+    """
+    made = move is not None and isinstance(outcome, Retry) and outcome.reason == move.name
+    if made and isinstance(move, moves.Compact | moves.Defragment):
+        told = msgspec.structs.replace(told, last_defragmentation=moments.to_rfc3339(view.now))
+    report = told.recovery
+    if report is None:
+        return told
+    if report.done and view.cluster.spec.quorum_recovery is None:
+        return msgspec.structs.replace(told, recovery=None)
+    if view.has_quorum and not report.done:
+        done = msgspec.structs.replace(report, done=True)
+        return msgspec.structs.replace(told, recovery=done)
+    return told
+
+
+def _with_members(told: EtcdClusterStatus, seen: View, situation: Situation) -> EtcdClusterStatus:
+    """Return a status with what the members say."""
+    leader = seen.leader
+    return msgspec.structs.replace(
+        told,
         replicas=_voters(seen, situation),
         ready_members=f"{len(seen.healthy_voters)}/{seen.wanted}",
-        selector=_selector(view.cluster.metadata.name),
+        selector=_selector(seen.cluster.metadata.name),
         leader=leader.name if leader is not None else "",
         version=_oldest_version(seen),
         members=reports(seen),
         auth_enabled=_auth_enabled(seen),
-        blockers=blockers(seen, said, refusals),
         progress=progress_of(seen, situation),
-        conditions=conditions.merge(former.conditions, now_said, view.now),
     )
-    return msgspec.structs.replace(told, revision=latches.revision(view, told))
 
 
 def _with_latches(view: View) -> View:
@@ -85,7 +119,8 @@ def _short(sentence: str) -> str:
     """Cut a sentence between words where a column ends."""
     if len(sentence) <= _COLUMN:
         return sentence
-    return sentence[: _COLUMN - 1].rsplit(" ", 1)[0].rstrip(" ;:,") + "…"
+    whole_words = sentence[:_COLUMN].rsplit(" ", 1)[0]
+    return whole_words[: _COLUMN - 1].rstrip(" ;:,") + "…"
 
 
 def _voters(view: View, situation: Situation) -> int:

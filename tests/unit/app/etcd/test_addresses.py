@@ -65,6 +65,7 @@ def test_two_that_want_the_same_are_told_apart_in_the_same_way(
 def test_a_pod_writes_its_own_address_by_its_variable(tmp_path: Path) -> None:
     books = Loopback(Giver(tmp_path)), LoopbackFile(tmp_path)
     assert {it.self_host("ns", "s") for it in books} == {"$(POD_IP)"}
+    assert {it.listen_host() for it in books} == {"$(POD_IP)"}
 
 
 def test_a_folder_without_a_cluster_is_refused(tmp_path: Path) -> None:

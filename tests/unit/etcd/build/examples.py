@@ -131,9 +131,7 @@ def all_documents(of: EtcdCluster, *, start: int = 0) -> tuple[Wanted, ...]:
     return (
         *documents.around(of, voters=size, members=size),
         documents.variables(of, Config(tuple(zip(names, urls, strict=True)), existing=True)),
-        documents.members(
-            of, settings_of(of), outside(of, **hashes), replicas=size, start=start
-        ),
+        documents.members(of, settings_of(of), outside(of, **hashes), replicas=size, start=start),
     )
 
 

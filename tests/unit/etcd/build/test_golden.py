@@ -45,12 +45,15 @@ def test_every_object_is_labelled_and_goes_with_its_cluster(name: str) -> None:
     for wanted in all_documents(of):
         metadata = wanted.document["metadata"]
         assert metadata["namespace"] == "shop"
-        assert metadata["labels"].items() >= {
-            "app.kubernetes.io/name": "etcd",
-            "app.kubernetes.io/instance": of.metadata.name,
-            "app.kubernetes.io/managed-by": "etcd-operator",
-            "stateward.dev/cluster-uid": of.metadata.uid,
-        }.items()
+        assert (
+            metadata["labels"].items()
+            >= {
+                "app.kubernetes.io/name": "etcd",
+                "app.kubernetes.io/instance": of.metadata.name,
+                "app.kubernetes.io/managed-by": "etcd-operator",
+                "stateward.dev/cluster-uid": of.metadata.uid,
+            }.items()
+        )
         assert metadata["ownerReferences"] == [
             {
                 "apiVersion": "etcd.aenix.io/v1alpha1",

@@ -89,6 +89,15 @@ def test_since_when_a_member_is_unhealthy_is_kept_until_it_is_healthy():
     assert since(anew) == [None, None, LATER]
 
 
+def test_without_a_quorum_all_clocks_stop():
+    """Who is a moment slower when the quorum is back has not been broken all along."""
+    lost = picture("3: L d d", away={2: 5000})
+    back = told(picture("3: L f d"), status_of(lost, [], []), after=600)
+
+    assert since(lost) == [None, None, None]
+    assert since(back) == [None, None, LATER]
+
+
 def test_a_member_of_the_same_name_and_another_id_starts_anew():
     view = picture("3: L f d", away={2: 5000})
     former = view.cluster.status
@@ -112,7 +121,8 @@ def test_sleep_is_no_illness():
     ("size", "text"),
     [
         (0, ""),
-        (999, "1000 B"),
+        (994, "990 B"),
+        (999, "0.98 KiB"),
         (20_480, "20 KiB"),
         (1_022_000, "0.97 MiB"),
         (25_000_000, "24 MiB"),

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from fakes.etcd_views import NOW, OTHER_CLUSTER_ID, REVISION, drawings, picture, told
 from stateward.core.outcome import DONE, Blocked, Retry, Stop, Wait
 from stateward.etcd.api.status import Blocker, EtcdClusterStatus, Progress, RecoveryReport
+from stateward.etcd.decide import moves
 from stateward.etcd.decide.refusals import Refusal
-from stateward.etcd.tell.status import status_of
+from stateward.etcd.model.view import View
+from stateward.etcd.tell.status import noting, status_of
 from stateward.kube.codec import decode, encode
 
 OUTCOMES = st.lists(
@@ -75,9 +77,9 @@ def test_a_column_is_short_and_every_key_is_there_once(text, said):
     assert 0 < len(status.doing) <= 80
     names = [it.name for it in status.members]
     assert len(set(names)) == len(names)
+    quorate = status.conditions[2].status == "True"
     assert all(
-        it.healthy == (it.unhealthy_since is None) or it.message == "asleep"
-        for it in status.members
+        (it.unhealthy_since is not None) == (quorate and not it.healthy) for it in status.members
     )
 
 
@@ -107,7 +109,8 @@ def known(text, **options) -> str:
 @pytest.mark.parametrize(
     ("text", "options", "expected"),
     [
-        ("1: L", {}, "0"),
+        ("2: L f", {}, "0 1"),
+        ("1: L", {}, "0 1 2"),
         ("3: L f f u", {}, "0 1 2 3l"),
         ("1: d", {}, "0 1 2"),
         ("1: L", {"foreign": 1}, "0 1 2"),
@@ -149,6 +152,69 @@ def test_the_revision_is_never_less_but_for_a_recovery_that_a_person_approved():
     assert status_of(told(view, approved), [], []).revision == 3
     assert status_of(told(view, approved), [], []).conditions[0].reason == "AllMembersHealthy"
     assert status_of(told(view, done), [], []).revision == REVISION
+
+
+def test_a_lone_member_that_had_company_does_not_make_us_forget_it():
+    status = status_of(picture("3: L . .", last_known=[0, 1, 2]), [], [])
+
+    assert status.conditions[0].reason == "DataRewound"
+    assert len(status.last_known_members) == 3
+
+
+def test_a_spec_that_is_refused_hides_nothing_that_was_seen_before():
+    former = status_of(picture("3: L f d"), [], [])
+    cluster = told(picture("3: L f d"), former).cluster
+    refused = [("CheckSpec", Blocked("SpecInvalid", "replicas must be odd", "mend it"))]
+    status = status_of(View(cluster, NOW + 60), refused, [])
+
+    assert (status.members, status.leader, status.replicas) == (former.members, "shop-0", 3)
+    assert [f"{it.type} {it.status} {it.reason}" for it in status.conditions] == [
+        "Ready False SpecInvalid",
+        "Available Unknown NotObserved",
+        "Quorate Unknown NotObserved",
+        "Progressing False SpecInvalid",
+        "Degraded Unknown NotObserved",
+        "Paused False NotPaused",
+    ]
+    assert status_of(View(told(picture("."), status).cluster, NOW + 120), refused, []) == status
+
+
+# ------------------------------------------------------------------ what moves leave to remember
+
+
+def noted(view, move, outcome, **former):
+    return noting(EtcdClusterStatus(**former), view, move, outcome)
+
+
+def test_a_try_at_making_room_is_noted_when_it_was_made():
+    view, move = picture("1: L"), moves.Compact(5)
+    made, failed = Retry(0, "Compact", "compacting"), Retry(1, "PeerUnreachable", "no answer")
+
+    assert noted(view, move, made).last_defragmentation == "2023-11-14T22:13:20Z"
+    assert noted(view, move, failed).last_defragmentation is None
+    assert noted(view, moves.Rest(), DONE).last_defragmentation is None
+    assert noted(view, None, made).last_defragmentation is None
+
+
+@pytest.mark.parametrize(
+    ("text", "approved", "before", "after"),
+    [
+        ("3: d d f", True, False, False),
+        ("3: L . .", True, False, True),
+        ("3: L . .", False, False, True),
+        ("3: L f f", True, True, True),
+        ("3: L f f", False, True, None),
+        ("3: L f f", True, None, None),
+    ],
+)
+def test_a_recovery_ends_with_a_quorum_and_its_approval_with_the_spec(
+    text, approved, before, after
+):
+    spec = {"quorumRecovery": {"acceptDataLoss": True}} if approved else {}
+    report = None if before is None else RecoveryReport(survivor="shop-0", done=before)
+    found = noted(picture(text, spec=spec), moves.Rest(), DONE, recovery=report).recovery
+
+    assert (found.done if found else None) is after
 
 
 def test_what_others_wrote_into_the_status_is_carried():

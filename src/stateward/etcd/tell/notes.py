@@ -1,0 +1,35 @@
+"""What a move itself leaves in the status, beside what is seen. Pure."""
+
+from __future__ import annotations
+
+import msgspec
+
+from stateward.core import moments
+from stateward.core.outcome import Outcome, Retry
+from stateward.etcd.api.status import EtcdClusterStatus
+from stateward.etcd.decide import moves
+from stateward.etcd.model.view import View
+
+
+def noting(
+    status: EtcdClusterStatus, view: View, move: moves.Move, outcome: Outcome
+) -> EtcdClusterStatus:
+    """Return the status with when space was last reclaimed, and how far a recovery is."""
+    made = isinstance(outcome, Retry) and outcome.reason == move.name
+    if made and isinstance(move, moves.Compact | moves.Defragment):
+        when = moments.to_rfc3339(view.now)
+        status = msgspec.structs.replace(status, last_defragmentation=when)
+    return _with_recovery(status, view)
+
+
+def _with_recovery(status: EtcdClusterStatus, view: View) -> EtcdClusterStatus:
+    """Use an approval up once there is a quorum again, and forget it when it is withdrawn."""
+    report = status.recovery
+    if report is None:
+        return status
+    if view.cluster.spec.quorum_recovery is None and (report.done or view.has_quorum):
+        return msgspec.structs.replace(status, recovery=None)
+    if view.has_quorum and not report.done:
+        done = msgspec.structs.replace(report, done=True)
+        return msgspec.structs.replace(status, recovery=done)
+    return status
