@@ -40,6 +40,7 @@ from stateward.core.facts import Fact, Known, Unknown
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.spec import EtcdClusterSpec
 from stateward.etcd.api.status import EtcdClusterStatus, KnownMember, MemberReport
+from stateward.etcd.decide.configs import alias
 from stateward.etcd.model.members import Alarm, AlarmKind, Member, MemberStatus, quorum
 from stateward.etcd.model.names import labels
 from stateward.etcd.model.view import (
@@ -427,7 +428,13 @@ def _config(
     usual = [t.ordinal for t in drawn if t.letter in LISTED] or list(range(wanted))
     ordinals = [int(n) for n in said] or usual
     return Config(
-        initial_cluster=tuple((f"{NAME}-{n}", peer_url(n)) for n in ordinals),
+        initial_cluster=tuple((_called(n, word, drawn), peer_url(n)) for n in ordinals),
         existing=word != "new",
         force_new_cluster=word == "force",
     )
+
+
+def _called(ordinal: int, word: str, drawn: tuple[Token, ...]) -> str:
+    """Name a member as starting ones are told of it: by its own name until it has run."""
+    has_run = ordinal < len(drawn) and drawn[ordinal].letter not in "ux."
+    return alias(ordinal) if word != "new" and has_run else f"{NAME}-{ordinal}"

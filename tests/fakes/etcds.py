@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -116,6 +117,7 @@ class Etcd:
         scheme = "https" if self.security else "http"
         client_url = f"{scheme}://{self.address}:{self.client_port}"
         argv = [
+            *_dying_with_us(),
             str(self.release.path),
             f"--name={self.name}",
             f"--data-dir={self.folder / self.name}",
@@ -210,6 +212,12 @@ def running(
         for member in etcds.members.values():
             member.wait()
         yield etcds
+
+
+def _dying_with_us() -> list[str]:
+    """Return what makes a program end when we are killed and cannot end it; it is no process of its own."""
+    tool = shutil.which("setpriv")
+    return [tool, "--pdeathsig", "KILL"] if tool else []
 
 
 def _own_address() -> str:

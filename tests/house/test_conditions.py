@@ -17,7 +17,7 @@ ETCD = ROOT / "src/stateward/etcd"
 #: What each page answers, in this order.
 HEADINGS = ["What it means", "What the operator does", "What you can do"]
 #: A step that is blocked gives its own word, and Ready passes it on.
-BLOCKED = re.compile(r"\bBlocked\(\s*\"(\w+)\"")
+BLOCKED = re.compile(r"\b(?:Blocked|Refuse)\(\s*\"(\w+)\"")
 
 
 def blocked_reasons() -> set[str]:

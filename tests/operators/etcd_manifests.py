@@ -45,6 +45,13 @@ def manifest(spec: Any, name: str = "shop") -> Json:
     }
 
 
+def says(whole: Any, part: Any) -> bool:
+    """Tell whether a document says all that a part of it says."""
+    if isinstance(part, dict):
+        return all(name in whole and says(whole[name], value) for name, value in part.items())
+    return bool(whole == part)
+
+
 def claim(size: Any = "4Gi", **more: Any) -> Json:
     return {
         "storage": {

@@ -21,7 +21,7 @@ from real.clusters import RunningCluster
 from stateward.app.kinds import definitions
 from stateward.core.ports import Ports
 from stateward.example.api import TEAM_LABEL, TEAMS
-from stateward.kube.client import Client, Selection
+from stateward.kube.client import Client, MergePatch, Selection
 from stateward.kube.errors import AlreadyExists, ApiError, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, CUSTOM_RESOURCES, LEASES, NAMESPACES
@@ -240,25 +240,32 @@ async def test_alone_it_leads_without_a_lease(cluster: RunningCluster, tmp_path:
         assert await operator.end() == 0
 
 
+async def remove_kind(client: Client) -> None:
+    """Take the kind out of the cluster, with all teams that other tests left behind."""
+    for team in (await client.list(TEAMS)).items:
+        free = MergePatch({"metadata": {"finalizers": None}})
+        await client.patch(TEAMS, team.metadata.key, free)
+    where = ObjectKey("", TEAMS.name)
+    found = await client.get(CUSTOM_RESOURCES, where)
+    await client.delete(CUSTOM_RESOURCES, where, uid=found.metadata.uid)
+
+    async def is_gone() -> bool:
+        with suppress(NotFound):
+            await client.get(CUSTOM_RESOURCES, where)
+            return False
+        with suppress(ApiError):
+            await client.list(TEAMS)
+            return False
+        return True
+
+    await until("the kind is gone", is_gone)
+
+
 async def test_without_its_kind_it_says_what_to_apply_and_goes_on_when_it_is_there(
     cluster: RunningCluster, tmp_path: Path
 ) -> None:
     async with stand(cluster, tmp_path) as it:
-        where = ObjectKey("", TEAMS.name)
-        found = await it.client.get(CUSTOM_RESOURCES, where)
-        await it.client.delete(CUSTOM_RESOURCES, where, uid=found.metadata.uid)
-
-        async def is_gone() -> bool:
-            try:
-                await it.client.list(TEAMS)
-            except ApiError as error:
-                with suppress(NotFound):
-                    await it.client.get(CUSTOM_RESOURCES, where)
-                    return False
-                return error.code == 404
-            return False
-
-        await until("the kind is gone", is_gone)
+        await remove_kind(it.client)
         operator = it.start()
         line = await operator.says("must serve")
         assert line["event"] == (
@@ -304,5 +311,5 @@ async def test_a_wrong_kubeconfig_is_a_sentence_and_exit_code_2(
         operator = it.start("--kubeconfig", str(tmp_path / "nowhere"))
         assert await asyncio.to_thread(operator.process.wait, PATIENCE) == 2
         said = operator.log.read_text()
-        assert said.startswith(f"stateward: {tmp_path / 'nowhere'}")
+        assert said.startswith(f"stateward: kubeconfig {tmp_path / 'nowhere'} must exist; ")
         assert said.count("\n") == 1

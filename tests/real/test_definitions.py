@@ -11,13 +11,20 @@ import yaml
 from contract.kubernetes.wire import Wire, wire_to
 from stateward.kube.http.access import ClusterAccess
 
-DEFINITIONS = sorted((Path(__file__).parents[2] / "deploy" / "crds").glob("*.yaml"))
+DEFINITIONS: dict[str, dict[str, Any]] = {
+    path.stem: yaml.safe_load(path.read_text())
+    for path in sorted((Path(__file__).parents[2] / "deploy" / "crds").glob("*.yaml"))
+}
 
 
-@pytest.mark.parametrize("path", DEFINITIONS, ids=lambda path: path.stem)
-async def test_a_definition_is_taken_by_every_release(release: ClusterAccess, path: Path) -> None:
-    definition: dict[str, Any] = yaml.safe_load(path.read_text())
-    name = definition["metadata"]["name"]
+def test_there_are_some() -> None:
+    assert DEFINITIONS
+
+
+@pytest.mark.parametrize("name", DEFINITIONS)
+async def test_a_definition_is_taken_by_every_release(release: ClusterAccess, name: str) -> None:
+    definition = DEFINITIONS[name]
+    assert definition["metadata"]["name"] == name
     async with wire_to(release) as wire:
         rehearsed = await wire.post(
             "customresourcedefinitions", definition, fieldValidation="Strict", dryRun="All"

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from stateward.app.settings import Settings
+from stateward.core.errors import HouseError, UsageError
 from stateward.core.ports import Ports
+from stateward.etcd import operator as etcd
+from stateward.etcd.addresses import AddressBook, ClusterDns
+from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.etcd.members.dialing import Connections
 from stateward.example import operator as example
 from stateward.example.api import TEAMS
 from stateward.kube.client import Client
@@ -36,6 +41,8 @@ class Product:
     kind: Resource[Any]
     #: Gives the operator, ready to run, and clears away behind it.
     opened: Callable[[Site], AbstractAsyncContextManager[Supervisor]]
+    #: Whether it can do without a lease.
+    can_be_alone: bool = True
 
 
 @asynccontextmanager
@@ -44,6 +51,58 @@ async def _example(site: Site) -> AsyncIterator[Supervisor]:
     yield example.assemble(site.client, site.ports, site.identity, site.metrics, place=place)
 
 
-PRODUCTS: Final = {it.name: it for it in (Product("example", TEAMS, _example),)}
+@asynccontextmanager
+async def _etcd(site: Site) -> AsyncIterator[Supervisor]:
+    lease = site.settings.lease("etcd")
+    if lease is None:
+        raise HouseError("the etcd operator must have a lease")
+    dialer = Connections()
+    options = etcd.EtcdOptions(
+        dialer=dialer,
+        book=_book(site.settings),
+        namespaces=site.settings.namespaces,
+        rescue=site.settings.rescue,
+        lease=lease,
+    )
+    try:
+        yield etcd.assemble(site.client, site.ports, site.identity, site.metrics, options=options)
+    finally:
+        await dialer.close()
+
+
+def _book(settings: Settings) -> AddressBook:
+    """Return where members find each other."""
+    if settings.local_cluster is None:
+        return ClusterDns()
+    try:
+        # Only who works on a local cluster has what that needs installed.
+        from stateward.app.etcd.addresses import LoopbackFile  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"--addresses with a folder needs the package {error.name}, which is not installed",
+            hint="pip install 'stateward[local]'",
+        ) from None
+    return LoopbackFile(settings.local_cluster)
+
+
+PRODUCTS: Final = {
+    it.name: it
+    for it in (
+        Product("etcd", ETCD_CLUSTERS, _etcd, can_be_alone=False),
+        Product("example", TEAMS, _example),
+    )
+}
 #: What runs unless something else is asked for.
-USUAL: Final = ("example",)
+USUAL: Final = ("etcd",)
+
+
+def chosen(settings: Settings) -> list[Product]:
+    """Return the operators that are to run; raise UsageError when one cannot run like that."""
+    products = [PRODUCTS[name] for name in settings.products]
+    for product in products:
+        if settings.lease(product.name) is None and not product.can_be_alone:
+            raise UsageError(
+                f"the {product.name} operator must have a lease",
+                hint="leave --no-leader-election out",
+            )
+    return products

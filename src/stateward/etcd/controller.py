@@ -12,6 +12,7 @@ from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.etcd.api.status import EtcdClusterStatus
 from stateward.etcd.api.validation import problems
 from stateward.etcd.decide.chart import Judgement
+from stateward.etcd.decide.moves import Act, SaveSurvivor
 from stateward.etcd.model.view import View
 from stateward.etcd.moves.step import MakeNextMove
 from stateward.etcd.moves.tools import Tools
@@ -104,9 +105,11 @@ class EtcdReconciler:
         status = status_of(view, said, judgement.refusals if judgement else ())
         if judgement is not None:
             status = noting(status, view, judgement.move, report.outcome)
-            self._voices.metrics.moved(metadata.key, judgement.move.name)
+            if isinstance(judgement.move, Act):
+                self._voices.metrics.moved(metadata.key, judgement.move.name)
         self._voices.metrics.saw(view)
-        await self._write_status(view, status)
+        if judgement is None or not isinstance(judgement.move, SaveSurvivor):
+            await self._write_status(view, status)  # that one writes it itself, and wakes us
         return report.outcome
 
     async def _write_status(self, view: View, wanted: EtcdClusterStatus) -> None:

@@ -24,7 +24,14 @@ def release(request: pytest.FixtureRequest) -> Release:
 
 
 @pytest.fixture(scope="session")
-def trio(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Etcds]:
-    """Three members that stories share: whoever breaks them mends them."""
+def shared_trio(release: Release, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Etcds]:
     with etcds.running(release, tmp_path_factory.mktemp("trio"), "abc") as found:
         yield found
+
+
+@pytest.fixture
+def trio(shared_trio: Etcds) -> Etcds:
+    """Three healthy members that stories share: whoever breaks them mends them."""
+    for member in shared_trio.members.values():
+        member.wait()
+    return shared_trio

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from fakes.programs import saying
 from stateward.cli.main import main
 
 KUBECONFIG = {
@@ -47,7 +48,7 @@ def test_help_names_every_command(capsys):
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
 
-    assert all(command in shown for command in ("crds", "demo", "doctor", "validate"))
+    assert all(command in shown for command in ("crds", "demo", "doctor", "operator", "validate"))
 
 
 def test_version(capsys):
@@ -198,6 +199,25 @@ def test_a_server_that_is_not_there_is_failure(capsys, tmp_path):
     assert "127.0.0.1:1" in sentence
 
 
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [
+        ("etcd Version: 3.6.9", "✔ for local clusters: etcd 3.6.9 from PATH\n"),
+        ("etcd Version: 3.5.1", "✔ for local clusters: etcd 3.5.1 from PATH (etcd 3.5.0 to 3.5.2 can lose"),
+        ("no etcd", "- for local clusters: no etcd; `stateward local get-etcd` fetches one\n"),
+    ],
+)  # fmt: skip
+def test_the_etcds_of_this_machine_are_listed(capsys, monkeypatch, tmp_path, says: str, told: str):
+    saying(tmp_path / "bin" / "etcd", says)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("STATEWARD_ETCD_BIN", raising=False)
+    monkeypatch.setattr("stateward.app.etcd.available.find_spec", lambda _name: None)
+
+    assert main(["doctor", "--kubeconfig", kubeconfig(tmp_path)]) == 1
+    assert told in capsys.readouterr().out
+
+
 def test_a_typo_in_a_manifest_is_found(capsys, monkeypatch):
     text = "apiVersion: example.stateward.dev/v1alpha1\nkind: Team\nmetadata: {name: a}\nspec: {sizze: 1}\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
@@ -221,5 +241,5 @@ def test_a_reader_that_leaves_early_is_no_trouble():
         ["/bin/sh", "-c", command], capture_output=True, text=True, check=True, timeout=60
     )
 
-    assert ended.stdout.startswith("apiVersion")
+    assert ended.stdout == "---\n"
     assert ended.stderr == ""

@@ -22,15 +22,9 @@ def unpack(archive: Path, folder: str, into: Path) -> None:
 
     The names of what is written are ours, never the archive's, so it cannot lead us elsewhere.
     """
-    wanted = {f"{folder}/{name}": name for name in PROGRAMS}
-    length = 0
     try:
         with tarfile.open(archive, "r|gz") as entries:
-            for entry in entries:
-                length += entry.size
-                _check_length(length)
-                if entry.name in wanted:
-                    _write(entries.extractfile(entry) if entry.isreg() else None, entry, into)
+            _take_programs(entries, folder, into)
     except (tarfile.TarError, EOFError, zlib.error) as error:
         raise ArchiveOdd(f"it cannot be unpacked: {error}") from error
     missing = [name for name in PROGRAMS if not (into / name).is_file()]
@@ -38,9 +32,14 @@ def unpack(archive: Path, folder: str, into: Path) -> None:
         raise ArchiveOdd(f"it has no program {', '.join(missing)}")
 
 
-def _check_length(length: int) -> None:
-    if length > LIMIT:
-        raise ArchiveOdd(f"it unpacks to more than {LIMIT} bytes")
+def _take_programs(entries: tarfile.TarFile, folder: str, into: Path) -> None:
+    wanted, length = {f"{folder}/{name}" for name in PROGRAMS}, 0
+    for entry in entries:
+        length += entry.size
+        if length > LIMIT:
+            raise ArchiveOdd(f"it unpacks to more than {LIMIT} bytes")
+        if entry.name in wanted:
+            _write(entries.extractfile(entry) if entry.isreg() else None, entry, into)
 
 
 def _write(text: IO[bytes] | None, entry: tarfile.TarInfo, into: Path) -> None:

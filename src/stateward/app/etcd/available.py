@@ -78,6 +78,11 @@ def available(
     return tuple(found.values())
 
 
+def best(found: Iterable[Found]) -> Found | None:
+    """Return the etcd to show things with: the newest that nothing is known against, if any."""
+    return max(found, key=lambda it: (not it.caveat, it.version), default=None)
+
+
 def of_minor(wanted: Version, found: Iterable[Found]) -> Found | None:
     """Return the etcd that stands best for a version among those of its minor release.
 
@@ -104,7 +109,7 @@ def _places(
 ) -> Iterator[tuple[str, Path, str]]:
     """Yield where an etcd may be: from whom, where, and which version if its folder says so."""
     for named in _split(environment.get(NAMED, "")):
-        yield NAMED, named / "etcd" if named.is_dir() else named, ""
+        yield NAMED, named if _is_file(named) else named / "etcd", ""
     for folder in _split(environment.get(ON_PATH, "")):
         yield ON_PATH, folder / "etcd", ""
     for source, folder in _kept(environment):
@@ -123,15 +128,26 @@ def _kept(environment: Mapping[str, str]) -> Iterator[tuple[str, Path]]:
         built, ours = programs.cache(environment), fetched(environment)
     except UsageError:  # a user without a home has no caches
         return
-    for part in sorted(built.glob("etcd-*")):
+    for part in _parts(built):
         yield from ((BUILT, it) for it in programs.versions(part))
     yield from ((FETCHED, it) for it in programs.versions(ours))
 
 
-def _can_run(path: Path) -> bool:
+def _parts(built: Path) -> list[Path]:
     try:
-        return path.is_file() and os.access(path, os.X_OK)
-    except OSError:
+        return sorted(it for it in built.iterdir() if it.name.startswith("etcd-"))
+    except OSError:  # it is not there, or not for us
+        return []
+
+
+def _can_run(path: Path) -> bool:
+    return _is_file(path) and os.access(path, os.X_OK)
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError:  # in a folder into which we may not look
         return False
 
 

@@ -13,7 +13,7 @@ import shutil
 import ssl
 import tempfile
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -230,16 +230,10 @@ def _digest(sums: str, release: Release) -> str:
 
 
 async def _download(offer: Offer, file: Path) -> None:
-    url, found, length = offer.release.archive, hashlib.sha256(), 0
+    url, found = offer.release.archive, hashlib.sha256()
     with file.open("wb") as out:
-        async with _session() as session, _asked(session, url) as answer:
-            async for piece in answer.content.iter_chunked(_CHUNK):
-                length += len(piece)
-                if length > _ARCHIVE:
-                    raise PeerConfused(
-                        f"{url} must be an archive of etcd, and has more than {_ARCHIVE} bytes",
-                        hint="nothing was kept",
-                    )
+        async with aclosing(_pieces(url)) as pieces:
+            async for piece in pieces:
                 found.update(piece)
                 out.write(piece)
     if found.hexdigest() != offer.digest:
@@ -247,3 +241,17 @@ async def _download(offer: Offer, file: Path) -> None:
             f"{url} must have the SHA-256 {offer.digest}, and has {found.hexdigest()}",
             hint="nothing was kept; try again, or check who changes what you fetch",
         )
+
+
+async def _pieces(url: URL) -> AsyncGenerator[bytes, None]:
+    """Yield an archive piece by piece; raise PeerConfused when it does not end."""
+    length = 0
+    async with _session() as session, _asked(session, url) as answer:
+        async for piece in answer.content.iter_chunked(_CHUNK):
+            length += len(piece)
+            if length > _ARCHIVE:
+                raise PeerConfused(
+                    f"{url} must be an archive of etcd, and has more than {_ARCHIVE} bytes",
+                    hint="nothing was kept",
+                )
+            yield piece

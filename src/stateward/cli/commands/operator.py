@@ -13,7 +13,7 @@ import click
 
 from stateward.app import operator as app
 from stateward.app import settings as read
-from stateward.app.products import PRODUCTS, USUAL
+from stateward.app.products import PRODUCTS, USUAL, Product, chosen
 from stateward.app.settings import Settings
 from stateward.cli import signals
 from stateward.core.clock import SystemClock
@@ -108,9 +108,10 @@ def operator(log_format: str | None, log_level: str, **words: Any) -> None:
     """
     access = find_access(os.environ, path=words["kubeconfig"], context=words["context"])
     settings = _settings(access, words)
+    products = chosen(settings)
     json = log_format == "json" if log_format else not sys.stderr.isatty()
     logs.configure(sys.stderr, json=json, level=log_level, clock=SystemClock())
-    asyncio.run(_run(settings, access))
+    asyncio.run(_run(settings, access, products))
 
 
 def _settings(access: ClusterAccess, words: dict[str, Any]) -> Settings:
@@ -128,7 +129,6 @@ def _settings(access: ClusterAccess, words: dict[str, Any]) -> Settings:
     )
 
 
-async def _run(settings: Settings, access: ClusterAccess) -> None:
+async def _run(settings: Settings, access: ClusterAccess, products: list[Product]) -> None:
     stop = signals.stop_event_once()
-    products = [PRODUCTS[name] for name in settings.products]
     await app.run(settings, access, products, stop, Ports.of_this_machine())

@@ -73,8 +73,8 @@ def settings_of(cluster: EtcdCluster) -> Settings:
     claim = claim_spec_of(spec)
     return Settings(
         replicas=spec.replicas,
-        image=image_of(spec),
-        version=version_of(spec),
+        image=image_of(spec, cluster.status.version),
+        version=version_of(spec, cluster.status.version),
         grace=parse_seconds(spec.unhealthy_member_grace_period),
         client_service=spec.service_template.metadata.get("name") or name,
         headless_service=spec.headless_service_template.metadata.get("name") or f"{name}-headless",
@@ -88,20 +88,31 @@ def settings_of(cluster: EtcdCluster) -> Settings:
     )
 
 
-def image_of(spec: EtcdClusterSpec) -> str:
+def image_of(spec: EtcdClusterSpec, running: str = "") -> str:
     """Return the image of etcd: the pod template's, or the one of the version."""
     if given := etcd_container(spec).get("image"):
         return str(given)
-    return f"{REPOSITORY}:v{spec.version or DEFAULT_VERSION}"
+    return f"{REPOSITORY}:v{version_of(spec, running)}"
 
 
-def version_of(spec: EtcdClusterSpec) -> Version | None:
-    """Return the version that the spec names, or its image; None when neither tells."""
+def version_of(spec: EtcdClusterSpec, running: str = "") -> Version | None:
+    """Return the version that the spec names, or its image; None when neither is to be read.
+
+    Where the spec leaves it open, members that run stay what they are: a new operator with a newer
+    default must not restart anybody's etcd.
+    """
     if spec.version:
         return Version.parse(spec.version)
     if given := etcd_container(spec).get("image"):
         return tagged_version(str(given))
-    return DEFAULT_VERSION
+    return _read(running) or DEFAULT_VERSION
+
+
+def _read(version: str) -> Version | None:
+    try:
+        return Version.parse(version)
+    except ValueError:
+        return None
 
 
 def tagged_version(image: str) -> Version | None:

@@ -91,8 +91,6 @@ def _version_problems(cluster: EtcdCluster) -> Iterator[Problem]:
             f"must be an image of the version, {wanted}, got one of {tagged}",
             hint="leave out spec.version or the image",
         )
-    if wanted is not None and (problem := step_problem(cluster.status.version, wanted)):
-        yield Problem(field, problem, hint=f"members run {cluster.status.version}")
 
 
 def step_problem(now: str, wanted: Version) -> str | None:

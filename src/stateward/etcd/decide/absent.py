@@ -7,6 +7,8 @@ nothing, begin.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from stateward.etcd.decide import configs
 from stateward.etcd.decide.moves import Await, Move, Refuse, Rest, WriteConfig, WriteWorkload
 from stateward.etcd.model.view import Config, View, WorkloadSeen
@@ -29,10 +31,9 @@ def begin(view: View) -> Move | None:
         return leftover
     if view.wanted == 0 and (workload is not None or _may_begin_asleep(view)):
         return _sleep(workload)
-    if any(it.pod is not None for it in view.replicas):
-        if workload is not None:
-            return Await("PodsLeaving", "waiting for pods of before to leave")
-        # Pods without a workload: it was deleted and left them. They are taken over as they are.
+    # Pods without a workload are taken over as they are: somebody deleted it and left them.
+    if workload is not None and any(it.pod is not None for it in view.replicas):
+        return Await("PodsLeaving", "waiting for pods of before to leave")
     return _start(view)
 
 
@@ -60,40 +61,44 @@ def _sleep(workload: WorkloadSeen | None) -> Move:
 
 def _start(view: View) -> Move:
     """Return the next of two writes: what members start with, then the pods."""
-    config, why = _first_config(view)
-    if view.config != config:
-        return WriteConfig(config, why)
-    size = 1 + max(ordinal for ordinal, _ in _named(view, config))
-    return WriteWorkload(size, why)
+    first = _beginning(view)
+    if view.config != first.config:
+        return WriteConfig(first.config, first.why)
+    return WriteWorkload(first.size, first.why)
 
 
-def _named(view: View, config: Config) -> list[tuple[int, str]]:
-    names = {name for name, _ in config.initial_cluster}
-    return [(it.ordinal, it.name) for it in view.replicas if it.name in names]
+@dataclass(frozen=True, slots=True)
+class _Beginning:
+    """What pods are told that come from nothing or from sleep, and how many there are."""
+
+    config: Config
+    size: int
+    why: str
 
 
-def _first_config(view: View) -> tuple[Config, str]:
-    """Return what pods that come from nothing, or from sleep, are told."""
+def _beginning(view: View) -> _Beginning:
     known = configs.known_ordinals(view)
     claims = tuple(it.claim for it in view.replicas if it.claim is not None)
     if known == (0,):
-        alone = configs.of_ordinals(view, known, existing=True)
+        alone = configs.of_known(view, known)
         others = [it for it in claims if it.ordinal != 0]
         # Data of another member means that the record is not the whole truth: then without force,
         # which changes nothing for a member that is alone by its own list.
-        return (alone if others else configs.forced(alone)), "waking the one member that sleeps"
+        config = alone if others else configs.forced(alone)
+        return _Beginning(config, 1, "waking the one member that sleeps")
     if known:
-        return configs.of_ordinals(view, known, existing=True), "bringing its members back"
-    uid = view.cluster.metadata.uid
-    kept = [it.ordinal for it in claims if it.cluster_uid != uid]
+        config = configs.of_known(view, known)
+        return _Beginning(config, max(known) + 1, "bringing its members back")
+    kept = [it.ordinal for it in claims if it.cluster_uid != view.cluster.metadata.uid]
     if kept:
         # Volumes that an earlier cluster was told to leave: its members go on from them.
-        return configs.of_ordinals(view, kept, existing=True), "going on from kept volumes"
+        config = configs.of_known(view, kept)
+        return _Beginning(config, max(kept) + 1, "going on from kept volumes")
     begun = view.config
     if claims and begun is not None and not begun.existing and begun.initial_cluster:
-        return begun, "going on with a beginning"
-    every = range(view.wanted)
-    return configs.of_ordinals(view, every, existing=False), "all members at once"
+        return _Beginning(begun, len(begun.initial_cluster), "going on with a beginning")
+    every = configs.of_new(view, range(view.wanted))
+    return _Beginning(every, view.wanted, "all members at once")
 
 
 # -------------------------------------------------------------------------- pods that do not answer
@@ -117,8 +122,8 @@ def stand_by(view: View) -> Move | None:
 def _lost_config(view: View, workload: WorkloadSeen) -> Config:
     known = configs.known_ordinals(view)
     if known:
-        return configs.of_ordinals(view, known, existing=True)
-    return configs.of_ordinals(view, workload.ordinals, existing=False)
+        return configs.of_known(view, known)
+    return configs.of_new(view, workload.ordinals)
 
 
 def wait_for_quorum(view: View) -> Move:

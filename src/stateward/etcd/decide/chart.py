@@ -25,6 +25,7 @@ from stateward.etcd.decide.moves import (
     WriteWorkload,
 )
 from stateward.etcd.decide.refusals import Refusal
+from stateward.etcd.model import history
 from stateward.etcd.model.view import View
 
 Row: TypeAlias = Callable[[View], Move | None]
@@ -148,23 +149,15 @@ def _split_brain(view: View) -> Move | None:
 
 def _rewound(view: View) -> Move | None:
     """Notice that data was lost though the ids are the same, as on an emptied disk."""
-    report = view.cluster.status.recovery
-    if not view.has_quorum or (report is not None and not report.done):
+    if not history.rewound(view):
         return None
-    seen, recorded = _revision(view), view.cluster.status.revision
-    known, voters = configs.known_ordinals(view), len(view.voters)
-    if seen >= recorded and not (len(known) > 2 and voters == 1):
-        return None
+    status, seen = view.cluster.status, history.highest_revision(view)
     return Refuse(
         "DataRewound",
-        f"the data is at revision {seen} with {voters} voters; {recorded} was seen before,"
-        f" with {len(known)} members; nothing is changed",
+        f"the data is at revision {seen} with {len(view.roster)} members; {status.revision} was"
+        f" seen before, with {len(status.last_known_members)} members; nothing is changed",
         "data was lost: restore it from a snapshot into a new cluster",
     )
-
-
-def _revision(view: View) -> int:
-    return max((it.said.revision for it in view.reached if it.said is not None), default=0)
 
 
 def _foreign_member(view: View) -> Move | None:

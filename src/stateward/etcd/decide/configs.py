@@ -15,16 +15,36 @@ from stateward.etcd.model.view import Config, Replica, View
 
 def of_the_list(view: View, joining: int | None = None) -> Config:
     """Return the config by the quorum's list, and by one that is about to join."""
-    listed = [it for it in view.replicas if it.listed is not None or it.ordinal == joining]
-    urls = tuple((it.name, _peer_url(it)) for it in listed)
-    return Config(urls, existing=True)
+    entries = []
+    for it in view.replicas:
+        if it.listed is not None and it.listed.member.started:
+            entries.append((alias(it.ordinal), _peer_url(it)))
+        elif it.listed is not None or it.ordinal == joining:
+            entries.append((it.name, _peer_url(it)))
+    return Config(tuple(entries), existing=True)
 
 
-def of_ordinals(view: View, ordinals: Iterable[int], *, existing: bool) -> Config:
-    """Return the config of the members with some ordinals."""
+def of_known(view: View, ordinals: Iterable[int]) -> Config:
+    """Return the config of members that have run before, each to come back to its own data."""
+    urls = {it.ordinal: it.peer_url for it in view.replicas}
+    return Config(tuple((alias(it), urls[it]) for it in sorted(ordinals)), existing=True)
+
+
+def of_new(view: View, ordinals: Iterable[int]) -> Config:
+    """Return the config of members that make a new cluster together."""
     wanted = set(ordinals)
     urls = tuple((it.name, it.peer_url) for it in view.replicas if it.ordinal in wanted)
-    return Config(urls, existing=existing)
+    return Config(urls, existing=False)
+
+
+def alias(ordinal: int) -> str:
+    """Return what a member that has run is called to others.
+
+    Etcd compares the URLs of this list and looks for its own name in it, both only on an empty
+    disk. A member whose disk was emptied therefore does not find itself and stops, instead of
+    voting again under its old id with nothing of what it had promised to remember.
+    """
+    return f"started-{ordinal}"
 
 
 def forced(config: Config) -> Config:

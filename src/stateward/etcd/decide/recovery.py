@@ -70,7 +70,7 @@ def _leave_alone(view: View, survivor: Replica, first_pod: str) -> Move:
     others = [it.name for it in view.replicas if it.pod is not None and it.ordinal != ordinal]
     if others:
         return Await("PodsLeaving", f"waiting for {', '.join(others)} to leave", 2.0)
-    config = configs.forced(configs.of_ordinals(view, [ordinal], existing=True))
+    config = configs.forced(configs.of_known(view, [ordinal]))
     if view.config != config:
         return WriteConfig(config, f"{survivor.name} goes on alone")
     pod = survivor.pod

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from stateward.core.version import Version, minor_skew
+from stateward.core.version import Version
+from stateward.etcd.api.validation import step_problem
 from stateward.etcd.decide import guards, repair
 from stateward.etcd.decide.moves import DeletePod, Move, MoveLeader, Refuse, RemoveMember
 from stateward.etcd.model.view import Replica, View
 
 #: Entries of the log that a member may be behind and still count as caught up.
 _CAUGHT_UP = 1000
-#: Older ones lose members on the way to 3.6: etcd's own upgrade notes say so.
-_SAFE_FOR_3_6 = Version(3, 5, 26)
 
 
 def roll(view: View) -> Move | None:
@@ -60,24 +59,20 @@ def _is_caught_up(view: View, replica: Replica) -> bool:
 
 
 def version_problem(view: View) -> Refuse | None:
-    """Return why the wanted version cannot follow the one that runs, or None."""
-    wanted = _parsed(view.image_version)
-    running = running_versions(view)
+    """Return why the wanted version cannot follow the oldest one that runs, or None.
+
+    While one member still runs the old minor, the others may go back to it: etcd writes in the old
+    manner until the last of them is new.
+    """
+    wanted, running = _parsed(view.image_version), running_versions(view)
     if wanted is None or not running:
         return None
-    oldest, newest = min(running), max(running)
-    skew = minor_skew(oldest, wanted)
-    hint = "set version to a patch of the same minor, or of the next one"
-    if skew is None or (wanted.major, wanted.minor) < (newest.major, newest.minor):
-        words = f"etcd {wanted} must not follow {newest}: the minor of a cluster never goes back"
-    elif skew > 1:
-        words = f"etcd {wanted} must not follow {oldest}: one minor at a time"
-    elif wanted >= Version(3, 6, 0) > oldest and oldest < _SAFE_FOR_3_6:
-        words = f"etcd {wanted} must not follow {oldest}: it can lose members on the way"
-        hint = f"go to {_SAFE_FOR_3_6} or a later 3.5 first"
-    else:
+    oldest = min(running)
+    problem = step_problem(str(oldest), wanted)
+    if problem is None:
         return None
-    return Refuse("UpgradeRefused", words, hint)
+    words = f"etcd {wanted} must not follow {oldest}: it {problem}"
+    return Refuse("UpgradeRefused", words, "set version to one that may follow")
 
 
 def running_versions(view: View) -> tuple[Version, ...]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
+from functools import cached_property
 from typing import Any, Final
 
 from grpclib.client import Channel, Stream
@@ -11,6 +13,7 @@ from grpclib.const import Cardinality
 from grpclib.encoding.base import CodecBase
 from grpclib.metadata import Deadline
 from grpclib.protocol import H2Protocol
+from h2.events import RemoteSettingsChanged
 from multidict import MultiDict
 
 from stateward.etcd.members.port import Endpoint
@@ -64,9 +67,22 @@ class PatientChannel(Channel):
         self._remembering: _Remembering | None = None
 
     @property
-    def ended_by(self) -> BaseException | None:
+    def ended_by(self) -> Exception | None:
         """Why the last connection was cut; None when it was not, or for no reason."""
         return self._remembering.ended_by if self._remembering is not None else None
+
+    async def ready(self) -> None:
+        """Connect, and hear the server's first word; raise OSError when there is none.
+
+        In TLS 1.3 a server refuses our certificate only after our side thinks that all is well.
+        Until it spoke, nothing is sent: then nothing can have been done.
+        """
+        await self.__connect__()
+        made = self._remembering
+        if made is not None:
+            await made.spoke.wait()
+        if not self._connected:
+            raise self.ended_by or ConnectionResetError(0, "it closed the connection")
 
     @property
     def is_up(self) -> bool:
@@ -108,7 +124,21 @@ def _nothing_more() -> Any:
 
 
 class _Remembering(H2Protocol):
-    ended_by: BaseException | None = None
+    ended_by: Exception | None = None
+
+    @cached_property
+    def spoke(self) -> asyncio.Event:
+        """Set when the server spoke, or never will."""
+        return asyncio.Event()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        super().connection_made(transport)
+        # The first word of HTTP/2; whoever says anything else does not speak it.
+        self.processor.processors[RemoteSettingsChanged] = self._hear_settings
+
+    def _hear_settings(self, event: RemoteSettingsChanged) -> None:
+        self.processor.process_remote_settings_changed(event)
+        self.spoke.set()
 
     def abort(self) -> None:
         connection = getattr(self, "connection", None)
@@ -117,8 +147,9 @@ class _Remembering(H2Protocol):
             transport.abort()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self.ended_by = exc
+        self.ended_by = exc if isinstance(exc, Exception) else None
         super().connection_lost(exc)
+        self.spoke.set()
 
 
 class _AsItIs(CodecBase):

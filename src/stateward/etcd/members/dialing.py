@@ -22,11 +22,15 @@ _CONTEXTS: Final = 1024
 
 
 class Connections:
-    """Connections to members, kept and shared; give them back with ``close``."""
+    """Connections to members, kept and shared; give them back with ``close``.
 
-    def __init__(self, deadlines: Deadlines | None = None) -> None:
+    One that was idle for ``kept`` seconds is closed. Other certificates make another connection.
+    """
+
+    def __init__(self, deadlines: Deadlines | None = None, *, kept: float = 60.0) -> None:
         self._deadlines = deadlines or Deadlines()
-        self._lines = Lines()
+        self._kept = kept
+        self._lines = Lines(kept)
         self._session: aiohttp.ClientSession | None = None
         self._closed = False
         self._context: Callable[[Trust, Literal["http/1.1", "h2"]], ssl.SSLContext] = lru_cache(
@@ -56,7 +60,7 @@ class Connections:
 
     def _shared(self) -> aiohttp.ClientSession:
         if self._session is None:
-            self._session = gateway.new_session()
+            self._session = gateway.new_session(self._kept)
         return self._session
 
 

@@ -28,8 +28,6 @@ from stateward.etcd.members.port import Endpoint
 LARGEST: Final = 6 * 2**20
 _LARGEST_REFUSAL: Final = 64 * 2**10
 _LARGEST_LINE: Final = 4 * 2**20
-#: Seconds for which an idle connection is kept.
-_KEPT: Final = 30.0
 
 #: All that the HTTP library raises when an exchange is lost. (A timeout is an OSError.)
 _LOST: Final = (aiohttp.ClientError, OSError)
@@ -39,10 +37,10 @@ _CODES: Final = {400: 3, 401: 16, 403: 7, 404: 12, 405: 12, 429: 8, 501: 12, 503
 _UNKNOWN: Final = 2
 
 
-def new_session() -> aiohttp.ClientSession:
-    """Return what the gateways of all members share; idle connections close by themselves."""
+def new_session(kept: float) -> aiohttp.ClientSession:
+    """Return what the gateways of all members share; connections idle for so long are closed."""
     return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT),
+        connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=kept),
         cookie_jar=aiohttp.DummyCookieJar(),
         trace_configs=[_tracing()],
         trust_env=False,

@@ -8,6 +8,7 @@ takes no new calls.
 from __future__ import annotations
 
 import asyncio
+import math
 import ssl
 from collections.abc import AsyncGenerator, Coroutine, Iterator
 from contextlib import contextmanager
@@ -26,8 +27,6 @@ from stateward.etcd.members.port import Endpoint
 
 T = TypeVar("T")
 
-#: Seconds for which an idle connection is kept.
-_KEPT: Final = 60.0
 #: All that the library raises when an exchange is lost. The last two are how it stumbles over a
 #: connection that ended between two of its own steps.
 _LOST: Final = (
@@ -35,7 +34,7 @@ _LOST: Final = (
 )  # fmt: skip
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Line:
     """One connection, and how many calls are on it."""
 
@@ -54,7 +53,8 @@ class _Line:
 class Lines:
     """The connections to all members; idle ones close by themselves."""
 
-    def __init__(self) -> None:
+    def __init__(self, kept: float) -> None:
+        self._kept = kept
         self._lines: dict[Endpoint, _Line] = {}
         self._leaving: list[_Line] = []
         self._closed = False
@@ -77,11 +77,11 @@ class Lines:
             if line.users == 0:
                 self._left(endpoint, line)
 
-    def retire(self, endpoint: Endpoint) -> None:
+    def retire(self, endpoint: Endpoint, line: _Line) -> None:
         """Begin no new call on a connection; it ends when those on it have ended."""
-        line = self._lines.pop(endpoint, None)
-        if line is None:
-            return
+        if self._lines.get(endpoint) is not line:
+            return  # somebody else did
+        del self._lines[endpoint]
         line.retired = True
         if line.users == 0:
             line.close()
@@ -91,9 +91,9 @@ class Lines:
     def supersede(self, endpoint: Endpoint) -> None:
         """Retire connections to the same address that show or believe something else."""
         place = (endpoint.address, endpoint.port)
-        for known in tuple(self._lines):
+        for known, line in tuple(self._lines.items()):
             if (known.address, known.port) == place and known != endpoint:
-                self.retire(known)
+                self.retire(known, line)
 
     def close(self) -> None:
         """End all connections, and the calls on them."""
@@ -106,7 +106,7 @@ class Lines:
     def _left(self, endpoint: Endpoint, line: _Line) -> None:
         if not line.retired:
             loop = asyncio.get_running_loop()
-            line.farewell = loop.call_later(_KEPT, self.retire, endpoint)
+            line.farewell = loop.call_later(self._kept, self.retire, endpoint, line)
             return
         line.close()
         if line in self._leaving:
@@ -136,41 +136,47 @@ class Grpc:
 
     async def stream(self, call: Call, request: Message) -> AsyncGenerator[Message, None]:
         """Yield the parts of a long answer."""
-        seconds = self._deadlines.of(call)
-        with self._lines.held(self._endpoint, self._context) as line:
+        seconds, body = self._deadlines.of(call), wire.encode(call.request, request)
+        with (
+            self._lines.held(self._endpoint, self._context) as line,
+            self._explained(call, line),
+        ):
             await _apart(self._connected(call, line, seconds))
-            try:
-                async with line.channel.opened(f"/etcdserverpb.{call.method}") as stream:
-                    body = wire.encode(call.request, request)
-                    await _apart(stream.send_message(body, end=True), seconds)
-                    while (part := await _apart(stream.recv_message(), seconds)) is not None:
-                        yield self._understood(call, part)
-                    await _apart(stream.recv_trailing_metadata(), seconds)
-            except (GRPCError, Nonsense, *_LOST) as error:
-                raise self._meaning(error, call, line) from None
+            async with line.channel.opened(f"/etcdserverpb.{call.method}") as stream:
+                await _apart(stream.send_message(body, end=True), seconds)
+                while (part := await _apart(stream.recv_message(), seconds)) is not None:
+                    yield self._understood(call, part)
+                await _apart(stream.recv_trailing_metadata(), seconds)
 
     async def _exchanged(self, call: Call, request: Message, line: _Line) -> bytes | None:
         seconds = self._deadlines.of(call)
-        ends = asyncio.get_running_loop().time() + seconds
+        begun = asyncio.get_running_loop().time()
         await self._connected(call, line, seconds)
         told = server_patience(seconds) if call.limited else None
-        try:
+        with self._explained(call, line, begun + told if told else math.inf):
             async with (
-                asyncio.timeout_at(ends),
+                asyncio.timeout_at(begun + seconds),
                 line.channel.opened(f"/etcdserverpb.{call.method}", told) as stream,
             ):
                 await stream.send_message(wire.encode(call.request, request), end=True)
                 return await stream.recv_message()
+
+    @contextmanager
+    def _explained(self, call: Call, line: _Line, told: float = math.inf) -> Iterator[None]:
+        """Turn what the library raises into what it means."""
+        try:
+            yield
         except (GRPCError, Nonsense, *_LOST) as error:
-            if told is not None and _gave_up(error, line, ends - seconds + told):
+            if _gave_up(error, line, told):
                 raise refusals.gave_up(call, str(self._endpoint)) from None
             raise self._meaning(error, call, line) from None
 
     async def _connected(self, call: Call, line: _Line, seconds: float) -> None:
         try:
             async with asyncio.timeout(min(self._deadlines.connect, seconds)):
-                await line.channel.__connect__()
+                await line.channel.ready()
         except OSError as error:
+            self._lines.retire(self._endpoint, line)  # it may have come half way
             raise failures.unreachable(call, str(self._endpoint), failures.why(error)) from None
 
     def _meaning(self, error: Exception, call: Call, line: _Line) -> PeerError:
@@ -181,7 +187,7 @@ class Grpc:
             return failures.confused(call, where, str(error))
         if isinstance(error, TimeoutError):
             # It may be a connection to nobody: the next call makes a new one.
-            self._lines.retire(self._endpoint)
+            self._lines.retire(self._endpoint, line)
         reason = line.channel.ended_by or error
         if failures.certificate_refused(reason):
             return failures.unreachable(call, where, failures.why(reason))

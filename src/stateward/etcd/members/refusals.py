@@ -31,6 +31,8 @@ _MEANINGS: Final[tuple[tuple[str, type[EtcdRefused]], ...]] = (
     ("invalid auth token", errors.LoginNeeded),
     ("revision of auth store is old", errors.LoginNeeded),
     ("permission denied", errors.LoginNeeded),
+    ("user not found", errors.LoginNeeded),
+    ("user name not found", errors.LoginNeeded),
     ("CommonName of client sending a request against gateway", errors.LoginNeeded),
     ("database space exceeded", errors.NoSpace),
     ("user name already exists", errors.NameTaken),
@@ -43,13 +45,14 @@ _UNDECIDED: Final = (
     "request timed out",
     "context deadline exceeded",
     "context canceled",
+    "stream terminated by RST_STREAM",  # how newer servers end a call whose time is over
     "leader changed",
     "server stopped",
 )
 
 #: How etcd's own refusals begin; whatever else comes is from the layers around it.
 _ITS_OWN: Final = ("etcdserver: ", "auth: ")
-#: The gateway could not connect to its own member, so nothing was asked.
+#: The gateway could not connect to its own member, so nobody was asked.
 _NOT_DIALLED: Final = "connection error: desc"
 
 _CANCELLED, _UNKNOWN, _DEADLINE_EXCEEDED, _INTERNAL, _UNAVAILABLE = 1, 2, 4, 13, 14
@@ -65,10 +68,10 @@ def meaning(code: int, message: str, call: Call, where: str) -> PeerError:
         return kind(_sentence(message, call, where), code=code)
     if any(text in message for text in _UNDECIDED):
         return _undecided(code, message, call, where)
-    if message.startswith(_ITS_OWN) or code not in _BROKEN_OFF:
-        return EtcdRefused(_sentence(message, call, where), code=code)
     if _NOT_DIALLED in message:
         return failures.unreachable(call, where, f"its gateway says {_short(message)}")
+    if message.startswith(_ITS_OWN) or code not in _BROKEN_OFF:
+        return EtcdRefused(_sentence(message, call, where), code=code)
     if call.writes or code == _UNAVAILABLE:
         return failures.lost(call, where, f"it says {_short(message)}")
     return EtcdRefused(_sentence(message, call, where), code=code)

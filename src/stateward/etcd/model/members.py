@@ -8,7 +8,7 @@ from enum import Enum
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One entry of a member list. ``name`` is empty until the member has started once."""
+    """One entry of a member list. ``name`` may be empty until the member has started once."""
 
     id: int
     name: str
@@ -18,8 +18,8 @@ class Member:
 
     @property
     def started(self) -> bool:
-        """True when the member has run at least once since it was added."""
-        return bool(self.name)
+        """True when it has run since it was added: only it can say where clients find it."""
+        return bool(self.client_urls)
 
 
 @dataclass(frozen=True, slots=True)

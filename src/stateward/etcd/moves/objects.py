@@ -15,7 +15,7 @@ from stateward.etcd.seen import Seen
 from stateward.kube import drift
 from stateward.kube.client import Apply, MergePatch, Propagation
 from stateward.kube.codec import Json
-from stateward.kube.errors import Forbidden, Invalid, NotFound
+from stateward.kube.errors import Conflict, Forbidden, Invalid, NotFound
 from stateward.kube.meta import ObjectKey, ObjectMeta
 from stateward.kube.resources import PODS, VOLUME_CLAIMS
 
@@ -26,9 +26,7 @@ async def write_config(tools: Tools, seen: Seen, move: moves.WriteConfig) -> Out
     return await tools.applier.apply(WHOLE_CONFIG_MAPS, document, seen=seen.view.config is not None)
 
 
-async def write_workload(
-    tools: Tools, seen: Seen, move: moves.WriteWorkload
-) -> Outcome | None:
+async def write_workload(tools: Tools, seen: Seen, move: moves.WriteWorkload) -> Outcome | None:
     """Write the StatefulSet, or only its size."""
     live = seen.pods.live
     size: Json = {"replicas": move.replicas}
@@ -84,7 +82,7 @@ async def own_claim(tools: Tools, seen: Seen, move: moves.OwnClaim) -> None:
     # From now on it holds this cluster's data, also when it was left by an earlier one.
     body["metadata"]["labels"] = {CLUSTER_UID_LABEL: seen.cluster.metadata.uid}
     apply = Apply(body, claims.CLAIM_MANAGER, force=True)
-    with suppress(NotFound):
+    with suppress(NotFound, Conflict, Invalid):  # it is gone, or another one has its name
         await tools.client.patch(VOLUME_CLAIMS, metadata.key, apply)
 
 

@@ -70,9 +70,9 @@ class MakeNextMove:
                 return await self._act(seen, move)
 
     async def _act(self, seen: Seen, move: moves.Act) -> Outcome:
-        if isinstance(move, TAKING):
-            if not await intent.is_unchanged(self._tools.client, seen.cluster):
-                return objects.changed()
+        client = self._tools.client
+        if isinstance(move, TAKING) and not await intent.is_unchanged(client, seen.cluster):
+            return objects.changed()
         try:
             outcome = await VERBS[type(move)](self._tools, seen, move)
         except LearnerBehind:

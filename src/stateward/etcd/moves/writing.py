@@ -23,7 +23,7 @@ _REMEMBERED = 10_000
 
 
 class Applier:
-    """Applies documents; one that a server will not have as we say is not written again and again."""
+    """Applies documents; what a server will not have as we say is not written again and again."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -59,9 +59,7 @@ class Applier:
         self._remember(found, wanted)
         return None
 
-    async def _taken(
-        self, resource: Resource[Any], key: ObjectKey, wanted: Json
-    ) -> Outcome | None:
+    async def _taken(self, resource: Resource[Any], key: ObjectKey, wanted: Json) -> Outcome | None:
         """Say so when there is an object of that name that is not our cluster's."""
         try:
             found = await self._client.get(resource, key)
@@ -71,7 +69,9 @@ class Applier:
         if owner is not None and owner.uid == ours:
             return None
         if found.metadata.deleting:
-            return Wait("LeftoverLeaving", f"waiting for {resource.kind} {key.name} of before to go")
+            return Wait(
+                "LeftoverLeaving", f"waiting for {resource.kind} {key.name} of before to go"
+            )
         return _name_taken(resource, key, "it is not of this cluster")
 
     def _remember(self, found: Object, wanted: Json) -> None:

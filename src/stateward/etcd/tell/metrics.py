@@ -88,7 +88,14 @@ class EtcdMetrics:
 
 
 def readings(view: View) -> Iterator[Reading]:
-    """Yield the gauges of a cluster as it is."""
+    """Yield the gauges of a cluster as it is; of one that nobody looked at, only what is held."""
+    for guard, since in _held(view.cluster.status).items():
+        yield Reading("stateward_etcd_blocked_seconds", (guard,), max(0.0, view.now - since))
+    if view.replicas:
+        yield from _seen(view)
+
+
+def _seen(view: View) -> Iterator[Reading]:
     members = reports(view)
     roles = Counter(row.role for row in members)
     for role in ROLES:
@@ -100,8 +107,6 @@ def readings(view: View) -> Iterator[Reading]:
     for replica in view.reached:
         if replica.said is not None:
             yield from _sizes(replica.name, replica.said)
-    for guard, since in _held(view.cluster.status).items():
-        yield Reading("stateward_etcd_blocked_seconds", (guard,), max(0.0, view.now - since))
 
 
 def _sizes(member: str, said: MemberStatus) -> Iterator[Reading]:

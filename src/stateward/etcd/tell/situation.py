@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from stateward.core.facts import Known
+from stateward.etcd.model.history import rewound
 from stateward.etcd.model.members import AlarmKind, quorum
 from stateward.etcd.model.view import Replica, View
-from stateward.etcd.tell.latches import rewound
 from stateward.etcd.tell.reasons import Reason
 from stateward.etcd.tell.trouble import has_alarm, trouble_of
 from stateward.kube import conditions

@@ -10,12 +10,11 @@ from dataclasses import replace
 
 import msgspec
 
-from stateward.core import moments
 from stateward.core.facts import Known
-from stateward.core.outcome import Done, Outcome, Retry
+from stateward.core.outcome import Done, Outcome
 from stateward.etcd.api.status import EtcdClusterStatus
-from stateward.etcd.decide import moves
 from stateward.etcd.decide.refusals import Refusal
+from stateward.etcd.model import history
 from stateward.etcd.model.names import labels
 from stateward.etcd.model.view import View
 from stateward.etcd.tell import latches
@@ -50,28 +49,6 @@ def status_of(
         return told  # what was seen last still stands
     told = _with_members(told, seen, situation)
     return msgspec.structs.replace(told, revision=latches.revision(view, told))
-
-
-def noting(
-    told: EtcdClusterStatus, view: View, move: moves.Move | None, outcome: Outcome
-) -> EtcdClusterStatus:
-    """Return a status with what has to be remembered of a move: tries at making room, recoveries.
-
-    An approved recovery is over when there is a quorum again; its approval counts anew only after
-    it was taken out of the spec.
-    """
-    made = move is not None and isinstance(outcome, Retry) and outcome.reason == move.name
-    if made and isinstance(move, moves.Compact | moves.Defragment):
-        told = msgspec.structs.replace(told, last_defragmentation=moments.to_rfc3339(view.now))
-    report = told.recovery
-    if report is None:
-        return told
-    if report.done and view.cluster.spec.quorum_recovery is None:
-        return msgspec.structs.replace(told, recovery=None)
-    if view.has_quorum and not report.done:
-        done = msgspec.structs.replace(report, done=True)
-        return msgspec.structs.replace(told, recovery=done)
-    return told
 
 
 def _with_members(told: EtcdClusterStatus, seen: View, situation: Situation) -> EtcdClusterStatus:
@@ -138,7 +115,7 @@ def _selector(name: str) -> str:
 
 def _oldest_version(view: View) -> str:
     """Return the oldest version that a member runs; the former one when nobody answers."""
-    versions = [it.version for it in latches.answers(view) if it.version]
+    versions = [it.version for it in history.answers(view) if it.version]
     return min(versions, key=_order, default=view.cluster.status.version)
 
 

@@ -8,12 +8,14 @@ its object, and then with what the family adds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge
 
 from stateward.core.errors import HouseError
 from stateward.kube.meta import ObjectKey
+
+M = TypeVar("M", Gauge, Counter)
 
 #: Name -> what it says, and the labels that tell its series apart.
 Families: TypeAlias = Mapping[str, tuple[str, tuple[str, ...]]]
@@ -44,15 +46,12 @@ class ObjectMetrics:
     """Gauges that show an object as it is, and counters of what was done to it."""
 
     def __init__(self, registry: CollectorRegistry, gauges: Families, counters: Families) -> None:
-        taken = [name for name in (*gauges, *counters) if not name.startswith("stateward_")]
-        if taken:
-            raise HouseError(f"the name of a family must begin with stateward_, got {taken[0]}")
         self._gauges = {
-            name: Gauge(name, about, (*OBJECT_LABELS, *labels), registry=registry)
+            name: _made(Gauge, name, about, labels, registry)
             for name, (about, labels) in gauges.items()
         }
         self._counters = {
-            name: Counter(name, about, (*OBJECT_LABELS, *labels), registry=registry)
+            name: _made(Counter, name, about, labels, registry)
             for name, (about, labels) in counters.items()
         }
         #: Which series each object has: family and labels.
@@ -89,3 +88,14 @@ class ObjectMetrics:
 
 def _has_room(series: set[tuple[str, tuple[str, ...]]], family: str) -> bool:
     return sum(name == family for name, _ in series) < MOST
+
+
+def _made(
+    family: type[M], name: str, about: str, labels: tuple[str, ...], registry: CollectorRegistry
+) -> M:
+    if not name.startswith("stateward_"):
+        raise HouseError(f"the name of a family must begin with stateward_, got {name}")
+    try:
+        return family(name, about, (*OBJECT_LABELS, *labels), registry=registry)
+    except ValueError as error:  # the registry has it, or the name is none
+        raise HouseError(f"{name} must be a new name for metrics: {error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from stateward.app.etcd.available import (
     PACKAGED,
     Found,
     available,
+    best,
     nearest,
     of_minor,
 )
@@ -80,6 +82,23 @@ def test_nothing_anywhere_is_no_trouble(tmp_path: Path, monkeypatch: pytest.Monk
     assert available({"PATH": ""}, lambda: None) == ()
 
 
+def test_folders_that_are_not_for_us_have_nothing(tmp_path: Path) -> None:
+    for folder in ("mine", "bin", "xdg/stateward/real/etcd-3.6/3.6.1"):
+        etcd(tmp_path / folder / "etcd", "3.6.1")
+    tmp_path.chmod(0)
+    was = os.geteuid()
+    if was == 0:
+        os.seteuid(65534)  # root looks into everything, so ask as nobody
+    try:
+        named = {"STATEWARD_ETCD_BIN": str(tmp_path / "mine")}
+        found = available(environment(tmp_path, **named), lambda: tmp_path / "wheel")
+    finally:
+        os.seteuid(was)
+        tmp_path.chmod(0o700)
+
+    assert found == ()
+
+
 def test_the_package_of_this_environment_is_found() -> None:
     assert (PACKAGED in {it.source for it in available({"PATH": ""})}) is True
 
@@ -119,6 +138,22 @@ def test_which_one_stands_for_a_version(
     chosen = of_minor(version, found), nearest(version, found)
 
     assert [str(it.path) if it else None for it in chosen] == [same_minor_, any_]
+
+
+@pytest.mark.parametrize(
+    ("there", "chosen"),
+    [
+        ("3.4.9 3.5.1", "3.4.9"),
+        ("3.5.1 3.5.35 3.6.16 3.6.2", "3.6.16"),
+        ("3.5.0 3.5.1", "3.5.1"),
+        ("", None),
+    ],
+)
+def test_the_best_is_the_newest_that_nothing_is_known_against(
+    there: str, chosen: str | None
+) -> None:
+    found = best(those(there))
+    assert (str(found.version) if found else None) == chosen
 
 
 numbers = st.builds(Version, st.just(3), st.integers(4, 7), st.integers(0, 40))

@@ -16,6 +16,7 @@ from operators.etcd_manifests import (
     BadChange,
     Fine,
     manifest,
+    says,
 )
 from stateward.core.chance import Chance
 from stateward.core.ports import Ports
@@ -91,13 +92,6 @@ async def test_what_is_written_for_the_compatible_operator_is_taken(spec: Json) 
 
     assert author.warnings == []
     assert says(made.document()["spec"], spec)
-
-
-def says(whole: Any, part: Any) -> bool:
-    """Tell whether a document says all that a part of it says."""
-    if isinstance(part, dict):
-        return all(name in whole and says(whole[name], value) for name, value in part.items())
-    return bool(whole == part)
 
 
 async def test_defaults_can_be_seen() -> None:

@@ -50,33 +50,113 @@ def _config(config: Config) -> str:
 
 ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     # ------------------------------------------------------------ nobody answers
-    ("18 nothing is there: first what members start with", "3:", {"config": None}, "WriteConfig new 0 1 2"),
+    (
+        "18 nothing is there: first what members start with",
+        "3:",
+        {"config": None},
+        "WriteConfig new 0 1 2",
+    ),
     ("18 then all of them at once", "3:", {"config": "new 0 1 2"}, "WriteWorkload 3"),
     ("18 nothing is there, and none is wanted", "0:", {"config": None}, "WriteWorkload 0"),
     ("15 asleep as asked", "0:", {"replicas": 0}, "Rest"),
-    ("15 asleep, and the workload differs", "0:", {"workload": {"differs": True, "replicas": 0}}, "WriteWorkload 0"),
+    (
+        "15 asleep, and the workload differs",
+        "0:",
+        {"workload": {"differs": True, "replicas": 0}},
+        "WriteWorkload 0",
+    ),
     ("16 made asleep, now wanted", "3:", {"replicas": 0, "config": None}, "WriteConfig new 0 1 2"),
-    ("16 the one that sleeps is woken by force", "3: c", {"replicas": 0, "latched": True, "last_known": [0]}, "WriteConfig force existing 0"),
-    ("16 then gets its pod", "3: c", {"replicas": 0, "latched": True, "last_known": [0], "config": "force 0"}, "WriteWorkload 1"),
-    ("16 other volumes are there: without force", "3: c c", {"replicas": 0, "latched": True, "last_known": [0]}, "WriteConfig existing 0"),
-    ("16 somebody scaled three to none: all come back, without force", "3: c c c", {"replicas": 0, "latched": True, "last_known": [0, 1, 2], "config": "existing 0 1 2"}, "WriteWorkload 3"),
+    (
+        "16 the one that sleeps is woken by force",
+        "3: c",
+        {"replicas": 0, "latched": True, "last_known": [0]},
+        "WriteConfig force existing 0",
+    ),
+    (
+        "16 then gets its pod",
+        "3: c",
+        {"replicas": 0, "latched": True, "last_known": [0], "config": "force 0"},
+        "WriteWorkload 1",
+    ),
+    (
+        "16 other volumes are there: without force",
+        "3: c c",
+        {"replicas": 0, "latched": True, "last_known": [0]},
+        "WriteConfig existing 0",
+    ),
+    (
+        "16 somebody scaled three to none: all come back, without force",
+        "3: c c c",
+        {"replicas": 0, "latched": True, "last_known": [0, 1, 2], "config": "existing 0 1 2"},
+        "WriteWorkload 3",
+    ),
     ("16 pods of before still leave", "3: d*", {"replicas": 0}, "Await PodsLeaving"),
-    ("17 the workload is not as it should be", "3: d d d", {"workload": {"differs": True}}, "WriteWorkload 3"),
-    ("17 somebody took a pod away", "3: d d .", {"last_known": [0, 1, 2], "replicas": 2}, "WriteWorkload 3"),
-    ("17 the workload is gone, its members are known", "3: c c c", {"workload": False, "latched": True, "last_known": [0, 1, 2], "config": "existing 0 1 2"}, "WriteWorkload 3"),
+    (
+        "17 the workload is not as it should be",
+        "3: d d d",
+        {"workload": {"differs": True}},
+        "WriteWorkload 3",
+    ),
+    (
+        "17 somebody took a pod away",
+        "3: d d .",
+        {"last_known": [0, 1, 2], "replicas": 2},
+        "WriteWorkload 3",
+    ),
+    (
+        "17 the workload is gone, its members are known",
+        "3: c c c",
+        {"workload": False, "latched": True, "last_known": [0, 1, 2], "config": "existing 0 1 2"},
+        "WriteWorkload 3",
+    ),
     ("17 the config is gone", "3: d d d", {"config": None}, "WriteConfig existing 0 1 2"),
-    ("17b a pod that cannot run is made from the new template", "3: d!' d!' d!'", {}, "DeletePod shop-0"),
-    ("17b but not on emptyDir, where its data would go", "3: d!' d!' d!'", {"storage": "emptyDir"}, "Await Unreachable"),
-    ("4 a new cluster forms", "3: x x x", {"latched": False, "config": "new 0 1 2"}, "Await FirstQuorumPending"),
+    (
+        "17b a pod that cannot run is made from the new template",
+        "3: d!' d!' d!'",
+        {},
+        "DeletePod shop-0",
+    ),
+    (
+        "17b but not on emptyDir, where its data would go",
+        "3: d!' d!' d!'",
+        {"storage": "emptyDir"},
+        "Await Unreachable",
+    ),
+    (
+        "4 a new cluster forms",
+        "3: x x x",
+        {"latched": False, "config": "new 0 1 2"},
+        "Await FirstQuorumPending",
+    ),
     ("4 all are silent", "3: d d d", {}, "Await Unreachable"),
     # ------------------------------------------------------------ somebody answers
     ("2 force ends as soon as it woke", "3: L", {"config": "force 0"}, "WriteConfig existing 0"),
-    ("2 force ends without a quorum too", "3: n d d", {"config": "force 0"}, "WriteConfig existing 0"),
+    (
+        "2 force ends without a quorum too",
+        "3: n d d",
+        {"config": "force 0"},
+        "WriteConfig existing 0",
+    ),
     ("3 split brain is only reported", "3: L f w", {}, "Refuse SplitBrain"),
-    ("3 an answer from another cluster than the known one", "1: w", {"quorum": False}, "Refuse SplitBrain"),
-    ("3a older data than was there before", "3: L f f", {"revisions": {0: 1, 1: 1, 2: 1}}, "Refuse DataRewound"),
+    (
+        "3 an answer from another cluster than the known one",
+        "1: w",
+        {"quorum": False},
+        "Refuse SplitBrain",
+    ),
+    (
+        "3a older data than was there before",
+        "3: L f f",
+        {"revisions": {0: 1, 1: 1, 2: 1}},
+        "Refuse DataRewound",
+    ),
     ("4 quorum lost", "3: n d d", {}, "Refuse QuorumLost"),
-    ("4 quorum lost: a missing pod comes back", "3: n d .", {"last_known": [0, 1, 2], "replicas": 2}, "WriteWorkload 3"),
+    (
+        "4 quorum lost: a missing pod comes back",
+        "3: n d .",
+        {"last_known": [0, 1, 2], "replicas": 2},
+        "WriteWorkload 3",
+    ),
     ("5 a member that is not ours", "3: L f f", {"foreign": 1}, "Refuse ForeignMember"),
     # ------------------------------------------------------------ learners
     ("6 a learner in sync gets its vote", "3: L f l", {}, "Promote shop-2"),
@@ -89,68 +169,170 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ("6c it has not started yet", "3: L f u", {}, "Await LearnerJoining"),
     ("6c it started and went away", "3: L f b!", {"away": {2: 61}}, "RemoveMember shop-2"),
     # ------------------------------------------------------------ objects follow the list
-    ("7 members are told of the list", "3: L f f", {"config": "new 0 1 2"}, "WriteConfig existing 0 1 2"),
-    ("7 one that is about to join may be on it", "3: L f", {"config": "existing 0 1 2"}, "AddLearner shop-2"),
+    (
+        "7 members are told of the list",
+        "3: L f f",
+        {"config": "new 0 1 2"},
+        "WriteConfig existing 0 1 2",
+    ),
+    (
+        "7 one that is about to join may be on it",
+        "3: L f",
+        {"config": "existing 0 1 2"},
+        "AddLearner shop-2",
+    ),
     ("8 a pod for every member", "3: L f f", {"replicas": 2}, "WriteWorkload 3"),
     ("8 and none beyond", "3: L f f x", {"replicas": 4}, "WriteWorkload 3"),
     ("8 the template differs", "3: L f f", {"workload": {"differs": True}}, "WriteWorkload 3"),
     ("8 the workload is gone", "3: L f f", {"workload": False}, "WriteWorkload 3"),
-    ("13a the volume of a removed member goes", "2: L f c", {"replicas": 2}, "DeleteClaim data-shop-2"),
+    (
+        "13a the volume of a removed member goes",
+        "2: L f c",
+        {"replicas": 2},
+        "DeleteClaim data-shop-2",
+    ),
     # ------------------------------------------------------------ members that are not well
     ("9 one is away: patience", "3: L f d", {"away": {2: 59}}, "Await MembersUnhealthy"),
     ("9 patience ends", "3: L f d!", {"away": {2: 61}}, "RemoveMember shop-2"),
     ("9 nobody knows since when", "3: L f d!", {}, "Await MembersUnhealthy"),
-    ("9 not without a quorum of the rest", "2: L d!", {"away": {1: 61}, "quorum": True}, "RemoveMember shop-1"),
-    ("9 no node for it: a new volume would not help", "3: L f d?", {"away": {2: 999}}, "Await MembersUnhealthy"),
+    (
+        "9 not without a quorum of the rest",
+        "2: L d!",
+        {"away": {1: 61}, "quorum": True},
+        "RemoveMember shop-1",
+    ),
+    (
+        "9 no node for it: a new volume would not help",
+        "3: L f d?",
+        {"away": {2: 999}},
+        "Await MembersUnhealthy",
+    ),
     ("9 its pod cannot leave", "3: L f d*", {"away": {2: 999}}, "Await MembersUnhealthy"),
     ("9 not wanted any more: at once", "2: L f d?", {}, "RemoveMember shop-2"),
     ("9c it is made from the new template", "3: L f d!'", {}, "DeletePod shop-2"),
-    ("9 corrupt", "3: L f f", {"alarms": {2: AlarmKind.CORRUPT}, "away": {2: 61}}, "RemoveMember shop-2"),
-    ("10 the highest pod is not listed: it leaves, and its volume, before it joins", "3: L f x", {}, "WriteWorkload 2"),
-    ("10 a pod in a gap joins as it is", "3: L x f", {"config": "existing 0 1 2"}, "AddLearner shop-1"),
+    (
+        "9 corrupt",
+        "3: L f f",
+        {"alarms": {2: AlarmKind.CORRUPT}, "away": {2: 61}},
+        "RemoveMember shop-2",
+    ),
+    (
+        "10 the highest pod is not listed: it leaves, and its volume, before it joins",
+        "3: L f x",
+        {},
+        "WriteWorkload 2",
+    ),
+    (
+        "10 a pod in a gap joins as it is",
+        "3: L x f",
+        {"config": "existing 0 1 2"},
+        "AddLearner shop-1",
+    ),
     # ------------------------------------------------------------ sizes
     ("11 all is as it should be", "3: L f f", {}, "Rest"),
     ("12 one more: it is announced", "3: L f", {}, "WriteConfig existing 0 1 2"),
-    ("12 an old volume of its name goes first", "3: L f c", {"replicas": 2}, "DeleteClaim data-shop-2"),
+    (
+        "12 an old volume of its name goes first",
+        "3: L f c",
+        {"replicas": 2},
+        "DeleteClaim data-shop-2",
+    ),
     ("12 and is waited for", "3: L f c%", {"replicas": 2}, "Await OldVolumeLeaving"),
     ("13 one fewer", "2: L f f", {}, "RemoveMember shop-2"),
     ("13 the leader hands over first", "2: f f L", {}, "MoveLeader shop-2 shop-0"),
     ("13 two become one", "1: L f", {}, "RemoveMember shop-1"),
-    ("13 fewer helps one that waits for room", "3: L d? f f f", {"away": {1: 61}}, "RemoveMember shop-4"),
+    (
+        "13 fewer helps one that waits for room",
+        "3: L d? f f f",
+        {"away": {1: 61}},
+        "RemoveMember shop-4",
+    ),
     ("13 but not in a hurry", "3: L d? f f f", {"away": {1: 10}}, "Await MembersUnhealthy"),
     ("14 the last one sleeps", "0: L", {}, "WriteWorkload 0"),
     ("14 not before it is alone", "0: L f", {}, "RemoveMember shop-1"),
-    ("14 only the first one can sleep", "0: . L", {"last_known": [1], "config": "existing 0 1"}, "AddLearner shop-0"),
+    (
+        "14 only the first one can sleep",
+        "0: . L",
+        {"last_known": [1], "config": "existing 0 1"},
+        "AddLearner shop-0",
+    ),
     # ------------------------------------------------------------ rolling
     ("19 followers first, from the top", "3: L' f' f'", {}, "DeletePod shop-2"),
     ("19 one at a time", "3: L' f' d", {}, "Await MembersUnhealthy"),
     ("19 the leader hands over", "3: L' f f", {}, "MoveLeader shop-0 shop-1"),
     ("19 nobody to hand over to", "1: L'", {}, "DeletePod shop-0"),
     ("19 one that is behind is waited for", "3: L' f' f", {"lags": {2: 5000}}, "Rest"),
-    ("19 on emptyDir a member joins anew", "3: L' f' f'", {"storage": "emptyDir"}, "RemoveMember shop-2"),
+    (
+        "19 on emptyDir a member joins anew",
+        "3: L' f' f'",
+        {"storage": "emptyDir"},
+        "RemoveMember shop-2",
+    ),
     ("19 the only copy is kept", "1: L'", {"storage": "emptyDir"}, "Refuse OnlyCopy"),
     ("19 growing comes first", "3: L' f", {"config": "existing 0 1 2"}, "AddLearner shop-2"),
-    ("19 two minors at once", "3: L f f", {"versions": {0: "3.4.1", 1: "3.4.1", 2: "3.4.1"}, "workload": {"differs": True}}, "Refuse UpgradeRefused"),
-    ("19 a version that may not follow leaves the rest going", "2: L f f x", {"versions": {0: "3.4.1", 1: "3.4.1", 2: "3.4.1"}, "replicas": 4}, "WriteWorkload 3 size"),
+    (
+        "19 two minors at once",
+        "3: L f f",
+        {"versions": {0: "3.4.1", 1: "3.4.1", 2: "3.4.1"}, "workload": {"differs": True}},
+        "Refuse UpgradeRefused",
+    ),
+    (
+        "19 a version that may not follow leaves the rest going",
+        "2: L f f x",
+        {"versions": {0: "3.4.1", 1: "3.4.1", 2: "3.4.1"}, "replicas": 4},
+        "WriteWorkload 3 size",
+    ),
     # ------------------------------------------------------------ alarms, volumes, logins
     ("9b full, and room by now", "3: L f f", {"alarms": {1: AlarmKind.NO_SPACE}}, "Disarm"),
-    ("9b full of history", "3: L f f", {"alarms": {1: AlarmKind.NO_SPACE}, "said": {"db_size": 2 << 30, "db_size_in_use": 2 << 30}}, "Compact"),
-    ("9b full of holes", "3: L f f", {"alarms": {1: AlarmKind.NO_SPACE}, "said": {"db_size": 2 << 30}}, "Defragment shop-1"),
+    (
+        "9b full of history",
+        "3: L f f",
+        {
+            "alarms": {1: AlarmKind.NO_SPACE},
+            "said": {"db_size": 2 << 30, "db_size_in_use": 2 << 30},
+        },
+        "Compact",
+    ),
+    (
+        "9b full of holes",
+        "3: L f f",
+        {"alarms": {1: AlarmKind.NO_SPACE}, "said": {"db_size": 2 << 30}},
+        "Defragment shop-1",
+    ),
     ("9a the alarm of one who is gone", "3: L f f", {"alarms": {7: AlarmKind.CORRUPT}}, "Disarm"),
-    ("21 logins are asked for", "3: L f f", {"spec": {"security": {"enableAuth": True}}}, "SetAuth"),
+    (
+        "21 logins are asked for",
+        "3: L f f",
+        {"spec": {"security": {"enableAuth": True}}},
+        "SetAuth",
+    ),
     # ------------------------------------------------------------ people
     ("paused", "3: L f", {"spec": {"paused": True}}, "Await Paused"),
     ("deleted", "3: L f", {"deleting": True}, "Rest"),
-    ("17a somebody else's workload", "3:", {"workload": {"owner_uid": "other", "replicas": 0}}, "Refuse NameTaken"),
+    (
+        "17a somebody else's workload",
+        "3:",
+        {"workload": {"owner_uid": "other", "replicas": 0}},
+        "Refuse NameTaken",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("text", "options", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS])
+@pytest.mark.parametrize(
+    ("text", "options", "expected"), [row[1:] for row in ROWS], ids=[row[0] for row in ROWS]
+)
 def test_the_one_right_move(text: str, options: dict[str, Any], expected: str) -> None:
     assert words(chart.next_move(picture(text, **options))) == expected
 
 
 def test_every_act_is_chosen_somewhere() -> None:
-    chosen = {words(chart.next_move(picture(text, **options))).split()[0] for _, text, options, _ in ROWS}
-    apart = {"OwnClaim", "GrowClaim", "RecreateWorkload", "SaveSurvivor"}  # in test_recovery, test_claims
+    chosen = {
+        words(chart.next_move(picture(text, **options))).split()[0] for _, text, options, _ in ROWS
+    }
+    apart = {
+        "OwnClaim",
+        "GrowClaim",
+        "RecreateWorkload",
+        "SaveSurvivor",
+    }  # in test_recovery, test_claims
     assert chosen >= {act.__name__ for act in moves.Act.__args__} - apart

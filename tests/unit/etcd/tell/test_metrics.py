@@ -8,6 +8,7 @@ from fakes.etcd_views import DB_SIZE, picture, told
 from fakes.hand_clock import HandClock
 from stateward.core.outcome import Blocked
 from stateward.etcd.decide.refusals import Refusal
+from stateward.etcd.model.view import View
 from stateward.etcd.tell.metrics import COUNTERS, GAUGES, EtcdMetrics
 from stateward.etcd.tell.status import status_of
 from stateward.kube.meta import ObjectKey
@@ -114,6 +115,18 @@ def test_how_long_a_guard_has_held_something_back():
     assert metrics.series("blocked_seconds") == {'guard="SecretMissing"': 90, 'guard="Grace"': 90}
     metrics.saw(told(view, status, after=120))
     assert metrics.series("blocked_seconds") == {}
+
+
+def test_a_cluster_that_nobody_looked_at_is_not_called_leaderless():
+    metrics = Told()
+    view = picture("3: L f f")
+    metrics.saw(view)
+    metrics.saw(View(view.cluster, view.now), [("CheckSpec", Blocked("SpecInvalid", "no", "mend"))])
+
+    assert metrics.series() == {
+        'blocked_seconds guard="SpecInvalid"': 0,
+        "leader_changes_total ": 0,
+    }
 
 
 def test_moves_by_name():

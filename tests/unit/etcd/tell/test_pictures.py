@@ -84,7 +84,7 @@ def test_the_configuration_lists_the_members_unless_told_otherwise():
     def names(view):
         return [name for name, _ in view.config.initial_cluster]
 
-    assert names(picture("3: L f f u")) == ["shop-0", "shop-1", "shop-2", "shop-3"]
+    assert names(picture("3: L f f u")) == ["started-0", "started-1", "started-2", "shop-3"]
     assert picture("3: L f f").config.existing
     assert not picture("3: x x x").config.existing
     assert names(picture("3: L f f", config="new 0")) == ["shop-0"]

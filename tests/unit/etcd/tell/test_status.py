@@ -13,7 +13,8 @@ from stateward.etcd.api.status import Blocker, EtcdClusterStatus, Progress, Reco
 from stateward.etcd.decide import moves
 from stateward.etcd.decide.refusals import Refusal
 from stateward.etcd.model.view import View
-from stateward.etcd.tell.status import noting, status_of
+from stateward.etcd.tell.notes import noting
+from stateward.etcd.tell.status import status_of
 from stateward.kube.codec import decode, encode
 
 OUTCOMES = st.lists(
@@ -115,7 +116,7 @@ def known(text, **options) -> str:
         ("1: d", {}, "0 1 2"),
         ("1: L", {"foreign": 1}, "0 1 2"),
         ("1: L", {"revisions": {0: 1}}, "0 1 2"),
-        ("3: L f w", {}, "0 1 2"),
+        ("4: L f f w", {}, "0 1 2"),
         ("1: L", {"quorum": False}, "0 1 2"),
     ],
 )
@@ -193,7 +194,6 @@ def test_a_try_at_making_room_is_noted_when_it_was_made():
     assert noted(view, move, made).last_defragmentation == "2023-11-14T22:13:20Z"
     assert noted(view, move, failed).last_defragmentation is None
     assert noted(view, moves.Rest(), DONE).last_defragmentation is None
-    assert noted(view, None, made).last_defragmentation is None
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,8 @@ def test_a_try_at_making_room_is_noted_when_it_was_made():
     [
         ("3: d d f", True, False, False),
         ("3: L . .", True, False, True),
-        ("3: L . .", False, False, True),
+        ("3: L . .", False, False, None),
+        ("3: d d f", False, False, False),
         ("3: L f f", True, True, True),
         ("3: L f f", False, True, None),
         ("3: L f f", True, None, None),

@@ -10,7 +10,7 @@ import pytest
 from msgspec import UNSET, Meta, UnsetType
 
 from stateward.kube.codec import Part
-from stateward.kube.crd.fields import Field, Rule, definition
+from stateward.kube.crd.fields import Field, Rule, definition, shaped
 from stateward.kube.crd.problems import SchemaInvalid
 from stateward.kube.crd.schema import schema_of
 from stateward.kube.meta import Object
@@ -78,6 +78,8 @@ LEAF = {
         (dict[str, int], {"type": "object", "additionalProperties": INTEGER}),
         (Leaf, LEAF),
         (list[Leaf], {"type": "array", "items": LEAF}),
+        (Annotated[dict[str, Any], shaped(Leaf)], LEAF),
+        (Annotated[dict[str, Any], shaped(Leaf), Field(description="So.")], LEAF | {"description": "So."}),
         (Annotated[Any, Field(preserve_unknown=True)], OPEN),
         (Annotated[dict[str, Any], Field(preserve_unknown=True)], {"type": "object"} | OPEN),
         (dict[str, Annotated[Any, Field(preserve_unknown=True)]], {"type": "object", "additionalProperties": OPEN}),
@@ -294,6 +296,7 @@ class Tagged(Part, tag="tagged"):
         (msgspec.Raw, "", "must be of a type that a schema can say, not Raw"),
         (Arrayed, "", "must be a plain object; Arrayed is an array or has a tag"),
         (Tagged, "", "must be a plain object; Tagged is an array or has a tag"),
+        (Annotated[str, shaped(Leaf)], "", "must be of type dict[str, Any] to have a shape; it is str"),
         (Annotated[int, Meta(title="Size")], "", "must not use Meta(title=...): it does not reach the schema"),
         (
             Annotated[str, definition("io.k8s.api.core.v1.PodSpec")],

@@ -1,0 +1,40 @@
+"""What a cluster was before, against what it is: is it still the same data? Pure."""
+
+from __future__ import annotations
+
+from stateward.etcd.model.members import MemberStatus
+from stateward.etcd.model.view import View
+
+
+def answers(view: View) -> tuple[MemberStatus, ...]:
+    """Return what was said by those who belong to this cluster, as far as that is known."""
+    kept = view.cluster.status.cluster_id
+    said = (it.said for it in view.reached)
+    return tuple(it for it in said if it is not None and kept in {"", f"{it.cluster_id:x}"})
+
+
+def highest_revision(view: View) -> int:
+    """Return the latest revision of the data that a member spoke of; 0 when nobody did."""
+    return max((it.revision for it in answers(view)), default=0)
+
+
+def rewound(view: View) -> bool:
+    """Tell whether a quorum speaks for data that is older than what was there before.
+
+    An emptied disk can bring back a cluster of the same id. The signs are then that revisions start
+    again, and that one member is alone that had two others: lists change by one member at a time.
+    In a recovery, for which a person accepted the loss, neither means anything.
+    """
+    former = view.cluster.status
+    if not view.has_quorum or recovers(view):
+        return False
+    missing = len(former.last_known_members) - len(view.roster)
+    alone = len(view.voters) == 1 and missing > 1
+    # A straggler's revision proves nothing, so the leader must be among those who answered.
+    return alone or (view.leader is not None and highest_revision(view) < former.revision)
+
+
+def recovers(view: View) -> bool:
+    """Tell whether a recovery that a person approved is under way."""
+    recovery = view.cluster.status.recovery
+    return recovery is not None and not recovery.done
