@@ -25,7 +25,7 @@ from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import PODS, VOLUME_CLAIMS, Resource
 from stateward.runtime import triggers
 from stateward.runtime.controller import Controller, Source
-from stateward.runtime.election import Elector, Terms
+from stateward.runtime.election import Candidate, Terms, candidate
 from stateward.runtime.fencing import Fencing
 from stateward.runtime.informer import Informer
 from stateward.runtime.queue import WorkQueue
@@ -52,7 +52,8 @@ class EtcdOptions:
     namespaces: tuple[str, ...] = ()
     #: Where snapshots go that are taken before a recovery.
     rescue: Path | None = None
-    lease: ObjectKey = LEASE
+    #: None: this instance acts alone and nobody is asked.
+    lease: ObjectKey | None = LEASE
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ class _Kit:
     ports: Ports
     metrics: Metrics
     options: EtcdOptions
-    elector: Elector
+    elector: Candidate
     identity: str
 
     def informer(self, resource: Resource[T], selection: Selection) -> Informer[T]:
@@ -73,7 +74,7 @@ class _Kit:
             resource,
             selection,
             ports=self.ports.stream(f"{resource.plural}/{selection.namespace}"),
-            meter=self.metrics.informer(resource.name),
+            meter=self.metrics.informer(_within(selection.namespace, resource.name)),
             indexes=indexes(),
         )
 
@@ -88,12 +89,12 @@ def assemble(
     options: EtcdOptions,
 ) -> Supervisor:
     """Return the operator as one process runs it; ``identity`` must be this process's alone."""
-    elector = Elector(
+    elector = candidate(
         client,
         options.lease,
         identity,
         ports=ports.stream("election"),
-        meter=metrics.leader(options.lease.name),
+        meter=metrics.leader(options.lease.name if options.lease else COMPONENT),
         terms=terms,
     )
     kit = _Kit(client, ports, metrics, options, elector, identity)
@@ -137,19 +138,25 @@ def _room(
     reconciler = EtcdReconciler(
         clusters.cache, Observer(sources), tools, _voices(kit, fenced, told), kit.ports.clock
     )
+    name = _within(namespace, CONTROLLER)
     controller = Controller(
-        CONTROLLER,
+        name,
         reconciler,
-        queue=WorkQueue(kit.ports.stream(f"queue/{namespace}"), kit.metrics.queue(CONTROLLER)),
+        queue=WorkQueue(kit.ports.stream(f"queue/{namespace}"), kit.metrics.queue(name)),
         sources=(
             Source(clusters, triggers.itself),
             *(Source(it, triggers.label(INSTANCE)) for it in parts),
         ),
         client=kit.client,
         ports=kit.ports.stream(f"controller/{namespace}"),
-        meter=kit.metrics.controller(CONTROLLER),
+        meter=kit.metrics.controller(name),
     )
     return (clusters, *parts), controller
+
+
+def _within(namespace: str, name: str) -> str:
+    """Return a name for metrics that tells the parts of different namespaces apart."""
+    return f"{namespace}/{name}" if namespace else name
 
 
 def _voices(kit: _Kit, fenced: Client, told: EtcdMetrics) -> Voices:

@@ -126,7 +126,7 @@ class World:
 
     async def create(self, name: str, **spec: Any) -> None:
         """Ask for a cluster; small and patient enough for a test unless told otherwise."""
-        usual = {"version": self.version, "unhealthyMemberGracePeriod": "5s"}
+        usual = {"version": self.version, "unhealthyMemberGracePeriod": "10s"}
         body = {
             "apiVersion": ETCD_CLUSTERS.api_version,
             "kind": ETCD_CLUSTERS.kind,
@@ -176,7 +176,7 @@ class World:
                         return last
                     await asyncio.sleep(0.05)
         except TimeoutError:
-            raise AssertionError(f"not within {within} s: {last}") from None
+            raise AssertionError(f"not within {within} s: {_told(last)}") from None
 
     async def ready(self, name: str, *, within: float = PATIENCE) -> EtcdCluster:
         """Wait until a cluster is Ready, by the word of the spec that it has now."""
@@ -261,3 +261,13 @@ async def _until_served(client: Client) -> None:
                 await client.list(ETCD_CLUSTERS)
                 return
             await asyncio.sleep(0.1)
+
+
+def _told(cluster: EtcdCluster | None) -> str:
+    if cluster is None:
+        return "there is no such cluster"
+    status = cluster.status
+    rows = [f"{it.name} {it.role} {it.message}" for it in status.members]
+    said = [f"{it.type}={it.status} {it.reason}" for it in status.conditions]
+    words = [status.doing, *rows, *said, *(it.message for it in status.blockers)]
+    return "\n  ".join([f"{cluster.metadata.name} wants {cluster.spec.replicas}", *words])

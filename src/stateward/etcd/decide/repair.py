@@ -28,6 +28,9 @@ NOT_THE_DISK = frozenset(
 )
 #: Seconds after which a learner that cannot start on its volume gets another one.
 _FRESH = 30.0
+#: Seconds that a learner may be silent at least: one whose first words were lost on the way speaks
+#: again only after seven, and nobody depends on it.
+_LEARNER = 30.0
 _LOOK_AGAIN = 1.0
 
 
@@ -106,7 +109,8 @@ def await_learner(view: View) -> Move | None:
         if listed is None:
             continue
         since = unhealthy_since(view, it)
-        if listed.member.started and since is not None and view.now - since > grace(view):
+        patience = max(grace(view), _LEARNER)
+        if listed.member.started and since is not None and view.now - since > patience:
             return RemoveMember(listed.member.id, it.name, "the learner went away; it joins anew")
         return Await("LearnerJoining", f"waiting for {it.name} to join: {trouble(it)}", _quick(it))
     return None
