@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from stateward.app.settings import Settings
-from stateward.core.errors import HouseError, UsageError
+from stateward.core.errors import UsageError
 from stateward.core.ports import Ports
 from stateward.etcd import operator as etcd
 from stateward.etcd.addresses import AddressBook, ClusterDns
@@ -41,8 +41,6 @@ class Product:
     kind: Resource[Any]
     #: Gives the operator, ready to run, and clears away behind it.
     opened: Callable[[Site], AbstractAsyncContextManager[Supervisor]]
-    #: Whether it can do without a lease.
-    can_be_alone: bool = True
 
 
 @asynccontextmanager
@@ -53,16 +51,13 @@ async def _example(site: Site) -> AsyncIterator[Supervisor]:
 
 @asynccontextmanager
 async def _etcd(site: Site) -> AsyncIterator[Supervisor]:
-    lease = site.settings.lease("etcd")
-    if lease is None:
-        raise HouseError("the etcd operator must have a lease")
     dialer = Connections()
     options = etcd.EtcdOptions(
         dialer=dialer,
         book=_book(site.settings),
         namespaces=site.settings.namespaces,
         rescue=site.settings.rescue,
-        lease=lease,
+        lease=site.settings.lease("etcd"),
     )
     try:
         yield etcd.assemble(site.client, site.ports, site.identity, site.metrics, options=options)
@@ -88,7 +83,7 @@ def _book(settings: Settings) -> AddressBook:
 PRODUCTS: Final = {
     it.name: it
     for it in (
-        Product("etcd", ETCD_CLUSTERS, _etcd, can_be_alone=False),
+        Product("etcd", ETCD_CLUSTERS, _etcd),
         Product("example", TEAMS, _example),
     )
 }
@@ -97,12 +92,5 @@ USUAL: Final = ("etcd",)
 
 
 def chosen(settings: Settings) -> list[Product]:
-    """Return the operators that are to run; raise UsageError when one cannot run like that."""
-    products = [PRODUCTS[name] for name in settings.products]
-    for product in products:
-        if settings.lease(product.name) is None and not product.can_be_alone:
-            raise UsageError(
-                f"the {product.name} operator must have a lease",
-                hint="leave --no-leader-election out",
-            )
-    return products
+    """Return the operators that are to run."""
+    return [PRODUCTS[name] for name in settings.products]

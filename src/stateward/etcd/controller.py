@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stateward.core.clock import Clock
 from stateward.core.errors import SpecInvalid
-from stateward.core.outcome import DONE, Blocked, Outcome
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.etcd.api.status import EtcdClusterStatus
 from stateward.etcd.api.validation import problems
@@ -35,6 +35,8 @@ from stateward.runtime.telling.recorder import ObjectReference
 from stateward.runtime.telling.teller import Teller
 
 CONTROLLER = "etcd"
+#: Seconds.
+_BLOCKED_AGAIN = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class EtcdReconciler:
         self._voices.metrics.saw(view)
         if judgement is None or not isinstance(judgement.move, SaveSurvivor):
             await self._write_status(view, status)  # that one writes it itself, and wakes us
-        return report.outcome
+        return _looked_at_again(report.outcome)
 
     async def _write_status(self, view: View, wanted: EtcdClusterStatus) -> None:
         """Write the status if it says something new, onto the very version that it speaks of."""
@@ -124,3 +126,12 @@ class EtcdReconciler:
         with suppress(NotFound):  # a cluster that is gone hears no more
             patch = MergePatch(body)
             await self._client.patch(ETCD_CLUSTERS, metadata.key, patch, subresource="status")
+
+
+def _looked_at_again(outcome: Outcome) -> Outcome:
+    """Look again soon at what a person must mend: neither etcd nor a secret tells us when."""
+    match outcome:
+        case Blocked(reason=reason, message=message) if reason != "SpecInvalid":
+            return Retry(_BLOCKED_AGAIN, reason, message)
+        case _:
+            return outcome

@@ -134,7 +134,8 @@ def _room(
         kit.ports.clock,
         applier.differs,
     )
-    tools = Tools(acting, applier, Rescue(kit.options.rescue))
+    fence = kit.elector.leadership.check
+    tools = Tools(acting, applier, Rescue(kit.options.rescue), fence)
     reconciler = EtcdReconciler(
         clusters.cache, Observer(sources), tools, _voices(kit, fenced, told), kit.ports.clock
     )

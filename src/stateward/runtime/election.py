@@ -183,6 +183,46 @@ class Alone:
         self._meter.leads(leads=False)
 
 
+class _Holder:
+    """What one candidate has seen of who holds the lease, by its own stopwatch."""
+
+    def __init__(self, identity: str, clock: Clock, patience: float) -> None:
+        self._identity = identity
+        self._clock = clock
+        #: How long the holder may be silent: what the lease says, and this where it does not.
+        self._usual = self._patience = patience
+        #: The lease's revision, and since when we see that one.
+        self._revision, self._since = "", 0.0
+        #: What the lease said when we saw it last, if it was another's.
+        self.others: LeaseSpec | None = None
+
+    def note(self, lease: Lease) -> None:
+        """Note whose the lease is, and since when we see this revision of it."""
+        if lease.metadata.resource_version != self._revision:
+            self._revision, self._since = lease.metadata.resource_version, self._clock.monotonic()
+        holder = lease.spec.holder_identity
+        lasts = lease.spec.lease_duration_seconds or self._usual
+        if self.others is not None and self.others.holder_identity == holder:
+            # Whoever shortens another's lease does not shorten what its holder believes.
+            lasts = max(lasts, self._patience)
+        self._patience = lasts
+        self.others = None if holder in {None, "", self._identity} else lease.spec
+
+    def lets_go(self, event: WatchEvent[Lease]) -> bool:
+        """Note what a watch tells; return whether nobody else holds the lease any more."""
+        if event.change is Change.BOOKMARK:
+            return False
+        if event.change is Change.DELETED or isinstance(event.object, Malformed):
+            return True
+        self.note(event.object)
+        return self.others is None
+
+    @property
+    def silence_left(self) -> float:
+        """How many seconds the holder may still be silent."""
+        return self._since + self._patience - self._clock.monotonic()
+
+
 class Elector:
     """One candidate for one lease."""
 
@@ -204,12 +244,7 @@ class Elector:
         self._clock = ports.clock
         self._chance = ports.chance
         self._meter = meter
-        #: The lease's revision, and since when we see that one.
-        self._seen: tuple[str, float] = ("", 0.0)
-        #: What the lease said when we saw it last, if it was another's.
-        self._others: LeaseSpec | None = None
-        #: How long that one may be silent.
-        self._patience = self.terms.duration
+        self._holder = _Holder(identity, ports.clock, self.terms.duration)
         #: The revision of a lease that another held when we looked last; empty: another look.
         self._held_at = ""
         #: The lease as we wrote it last, if nothing came between.
@@ -306,27 +341,11 @@ class Elector:
 
     def _is_free(self, lease: Lease) -> bool:
         """Tell whether nobody holds the lease, or its holder has been silent before our eyes."""
-        self._note(lease)
-        if self._others is None:
+        self._holder.note(lease)
+        if self._holder.others is None:
             return True
         self._held_at = lease.metadata.resource_version
-        return self._silence_left() < 0
-
-    def _note(self, lease: Lease) -> None:
-        """Note whose the lease is, and since when we see this revision of it."""
-        if lease.metadata.resource_version != self._seen[0]:
-            self._seen = (lease.metadata.resource_version, self._clock.monotonic())
-        holder = lease.spec.holder_identity
-        lasts = lease.spec.lease_duration_seconds or self.terms.duration
-        if self._others is not None and self._others.holder_identity == holder:
-            # Whoever shortens another's lease does not shorten what its holder believes.
-            lasts = max(lasts, self._patience)
-        self._patience = lasts
-        self._others = None if holder in {None, "", self._identity} else lease.spec
-
-    def _silence_left(self) -> float:
-        """Return how many seconds the holder may still be silent."""
-        return self._seen[1] + self._patience - self._clock.monotonic()
+        return self._holder.silence_left < 0
 
     async def _watch_holder(self) -> bool:
         """Return True when the lease was let go or its holder fell silent; False: nobody knows.
@@ -336,26 +355,22 @@ class Elector:
         chosen = Selection(self._key.namespace, fields=f"metadata.name={self._key.name}")
         try:
             async with aclosing(self._client.watch(LEASES, chosen, since=self._held_at)) as events:
-                while True:
-                    async with asyncio.timeout(self._silence_left() + _MOMENT):
-                        event = await anext(events, None)
-                    if event is None:
-                        return False
-                    if self._is_let_go(event):
-                        return True
+                return await self._heard_end(events)
         except TimeoutError:
             return True
         except PeerError as error:
             self._log.info("the lease cannot be watched", error=str(error))
             return False
 
-    def _is_let_go(self, event: WatchEvent[Lease]) -> bool:
-        if event.change is Change.BOOKMARK:
-            return False
-        if event.change is Change.DELETED or isinstance(event.object, Malformed):
-            return True
-        self._note(event.object)
-        return self._others is None
+    async def _heard_end(self, events: AsyncGenerator[WatchEvent[Lease], None]) -> bool:
+        """Listen until the lease is let go; False when the watch ends, TimeoutError in silence."""
+        while True:
+            async with asyncio.timeout(self._holder.silence_left + _MOMENT):
+                event = await anext(events, None)
+            if event is None:
+                return False
+            if self._holder.lets_go(event):
+                return True
 
     async def _make(self) -> bool:
         """Create the lease; return whether we lead.
@@ -365,7 +380,7 @@ class Elector:
         wait as long as any belief can last before we act. A very first start pays for that too.
         """
         held = self.leadership.held
-        others = None if held else self._others
+        others = None if held else self._holder.others
         spec = self._claim(None) if others is None else plain(others)
         metadata = {"namespace": self._key.namespace, "name": self._key.name}
         await self._client.create(LEASES, {"metadata": metadata, "spec": spec})

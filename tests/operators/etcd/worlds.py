@@ -29,7 +29,7 @@ from stateward.core.errors import NotLeader
 from stateward.core.ports import Ports
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.etcd.members.dialing import Connections
-from stateward.etcd.members.port import Dialer, Endpoint, MemberApi
+from stateward.etcd.members.port import Dialer, Endpoint, MemberApi, Trust
 from stateward.etcd.model.names import CLIENT_PORT
 from stateward.etcd.operator import LEASE, EtcdOptions, assemble
 from stateward.kube import conditions
@@ -184,17 +184,18 @@ class World:
 
     # ------------------------------------------------------------------ etcd itself
 
-    def door(self, pod: Pod) -> MemberApi:
+    def door(self, pod: Pod, trust: Trust | None = None) -> MemberApi:
         """Return how a client asks the etcd of a pod."""
-        return self.dialer.dial(Endpoint(pod.status.pod_ip, CLIENT_PORT))
+        address = pod.status.pod_ip
+        return self.dialer.dial(Endpoint(address, CLIENT_PORT, trust, address))
 
     @asynccontextmanager
-    async def writing(self, name: str) -> AsyncGenerator[Writer, None]:
+    async def writing(self, name: str, trust: Trust | None = None) -> AsyncGenerator[Writer, None]:
         """Write to a cluster all the while."""
         doors: list[MemberApi] = []
 
         async def look() -> None:
-            doors[:] = [self.door(it) for it in await self.pods(name) if it.status.pod_ip]
+            doors[:] = [self.door(it, trust) for it in await self.pods(name) if it.status.pod_ip]
 
         async def keep_looking() -> None:
             while True:

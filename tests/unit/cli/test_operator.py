@@ -55,7 +55,6 @@ def started(monkeypatch, tmp_path):
         (["--context", "there"], "there"),
         (["--kubeconfig", "/nowhere/config"], "/nowhere/config"),
         (["extra"], "extra"),
-        (["--product", "etcd", "--no-leader-election"], "the etcd operator must have a lease"),
     ],
 )
 def test_bad_words_are_one_sentence_and_exit_code_2(started, capsys, words, said):

@@ -47,6 +47,11 @@ def alias(ordinal: int) -> str:
     return f"started-{ordinal}"
 
 
+def lists(config: Config, replica: Replica) -> bool:
+    """Tell whether a replica is one of those that a config speaks of."""
+    return any(url == replica.peer_url for _, url in config.initial_cluster)
+
+
 def forced(config: Config) -> Config:
     """Return the same config, for a member that shall go on alone."""
     return replace(config, force_new_cluster=True)

@@ -96,6 +96,10 @@ def own_claims(view: View) -> Move | None:
     return None
 
 
+def _is_dropped(view: View, replica: Replica) -> bool:
+    return replica.claim is not None and _is_ours(view, replica.claim)
+
+
 def _is_ours(view: View, claim: ClaimSeen) -> bool:
     return claim.cluster_uid == view.cluster.metadata.uid
 
@@ -124,6 +128,10 @@ def fall_asleep(view: View) -> Move | None:
         return None
     if [it.ordinal for it in view.roster] != [0]:
         return None
+    others = [it for it in view.replicas if it.ordinal and (it.pod or it.claim) is not None]
+    if any(it.pod is not None or _is_dropped(view, it) for it in others):
+        # Asleep nobody can prove that a volume is not needed, so what is left goes before.
+        return Await("PodsLeaving", "waiting for what is left of former members to go", 1.0)
     return WriteWorkload(0, "no members are wanted: the last one sleeps on its volume")
 
 

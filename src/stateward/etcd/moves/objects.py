@@ -7,13 +7,14 @@ from contextlib import suppress
 from stateward.core.outcome import Blocked, Outcome, Retry, Wait
 from stateward.etcd.build import claims
 from stateward.etcd.build.config import config_map
-from stateward.etcd.decide import moves
+from stateward.etcd.caches import INSTANCE
+from stateward.etcd.decide import configs, moves
 from stateward.etcd.model.names import CLUSTER_UID_LABEL
 from stateward.etcd.moves.tools import Tools
 from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS
 from stateward.etcd.seen import Seen
 from stateward.kube import drift
-from stateward.kube.client import Apply, MergePatch, Propagation
+from stateward.kube.client import Apply, MergePatch, Propagation, Selection
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict, Forbidden, Invalid, NotFound
 from stateward.kube.meta import ObjectKey, ObjectMeta
@@ -21,7 +22,9 @@ from stateward.kube.resources import PODS, VOLUME_CLAIMS
 
 
 async def write_config(tools: Tools, seen: Seen, move: moves.WriteConfig) -> Outcome | None:
-    """Write what members start with."""
+    """Write what members start with; force only where no other pod can start."""
+    if move.config.force_new_cluster and not await _is_alone(tools, seen, move):
+        return Wait("PodsLeaving", "waiting until only one member can start: it is to be forced")
     document = drift.sealed(config_map(seen.cluster, move.config))
     return await tools.applier.apply(WHOLE_CONFIG_MAPS, document, seen=seen.view.config is not None)
 
@@ -103,6 +106,19 @@ async def grow_claim(tools: Tools, seen: Seen, move: moves.GrowClaim) -> Outcome
             "use a StorageClass with allowVolumeExpansion, or set the size back",
         )
     return None
+
+
+async def _is_alone(tools: Tools, seen: Seen, move: moves.WriteConfig) -> bool:
+    """Tell, past the cache, whether there is no pod and none to come but of the forced member."""
+    key = seen.cluster.metadata.key
+    chosen = Selection(key.namespace, labels=f"{INSTANCE}={key.name}")
+    pods = {it.metadata.name for it in (await tools.client.list(PODS, chosen)).items}
+    forced = {it.name for it in seen.view.replicas if configs.lists(move.config, it)}
+    try:
+        live = await tools.client.get(WORKLOADS, key)
+    except NotFound:
+        return pods <= forced
+    return pods <= forced and live.spec.get("replicas", 1) <= 1
 
 
 def changed() -> Retry:

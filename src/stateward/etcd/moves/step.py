@@ -73,6 +73,7 @@ class MakeNextMove:
         client = self._tools.client
         if isinstance(move, TAKING) and not await intent.is_unchanged(client, seen.cluster):
             return objects.changed()
+        self._tools.fence()
         try:
             outcome = await VERBS[type(move)](self._tools, seen, move)
         except LearnerBehind:

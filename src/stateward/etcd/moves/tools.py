@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from stateward.etcd.moves.rescue import Rescue
@@ -16,3 +17,5 @@ class Tools:
     client: Client
     applier: Applier
     rescue: Rescue
+    #: Raises NotLeader unless we are sure to lead: etcd itself does not know who may ask it.
+    fence: Callable[[], None]

@@ -249,6 +249,7 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     ("13 but not in a hurry", "3: L d? f f f", {"away": {1: 10}}, "Await MembersUnhealthy"),
     ("14 the last one sleeps", "0: L", {}, "WriteWorkload 0"),
+    ("14 not before what is left of others is gone", "0: L x", {"replicas": 1}, "Await PodsLeaving"),
     ("14 not before it is alone", "0: L f", {}, "RemoveMember shop-1"),
     (
         "14 only the first one can sleep",

@@ -1,0 +1,305 @@
+"""An operator that dies at its n-th call, and what happens to a cluster around that.
+
+A call is every write to Kubernetes that carries state (so neither leases, which tick by the clock,
+nor events) and every change that etcd is asked for. The operator dies right before the call is
+sent, or right after it was carried out and before it heard the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from itertools import count
+from typing import Any, Final, TypeVar
+
+from operators.etcd.worlds import World, is_ready
+from stateward.core.errors import PeerError, PeerUnreachable
+from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.members.port import Dialer, Endpoint, MemberApi
+from stateward.etcd.model.members import Roster
+from stateward.kube.client import Client
+from stateward.kube.interception import Call, InterceptedClient, PassThrough
+from stateward.kube.resources import NAMESPACES
+
+R = TypeVar("R")
+
+#: What ticks by the clock or only tells: nothing that is decided later depends on it.
+UNCOUNTED: Final = frozenset({"leases", "events"})
+#: What changes something in etcd.
+CHANGES: Final = frozenset(
+    {
+        "add_learner",
+        "promote",
+        "remove",
+        "move_leader",
+        "compact",
+        "defragment",
+        "disarm",
+        "add_root",
+        "enable_auth",
+        "disable_auth",
+    }
+)
+NAME: Final = "shop"
+KEYS: Final = 10
+PATIENCE: Final = 120.0
+
+
+class Side(Enum):
+    """When the operator dies."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
+@dataclass(slots=True)
+class Doom:
+    """Counts the calls of one operator, and is the end of it at one of them."""
+
+    at: int
+    side: Side
+    calls: list[str] = field(default_factory=list)
+    died: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def count(self, name: str, perform: Callable[[], Awaitable[R]]) -> R:
+        """Make one call that counts; the fatal one never comes back."""
+        self.check()
+        self.calls.append(name)
+        if len(self.calls) != self.at:
+            return await perform()
+        if self.side is Side.AFTER:
+            with suppress(PeerError):  # refused is an answer too, and nobody hears it
+                await asyncio.shield(asyncio.ensure_future(perform()))
+        self.died.set()
+        return await asyncio.Future()
+
+    def check(self) -> None:
+        """Let the dead reach nobody."""
+        if self.died.is_set():
+            raise PeerUnreachable("the dead reach nobody")
+
+    # ------------------------------------------------------------------ the two wires
+
+    def wrap(self, client: Client) -> Client:
+        """Return the client of an operator with this fate."""
+        return InterceptedClient(client, _Wire(self))
+
+    def dialer(self, inner: Dialer) -> Dialer:
+        """Return how an operator with this fate asks etcd."""
+        return _Dialer(inner, self)
+
+
+class _Wire(PassThrough):
+    def __init__(self, doom: Doom) -> None:
+        self._doom = doom
+
+    async def around(self, call: Call, perform: Callable[[], Awaitable[R]]) -> R:
+        self._doom.check()
+        if not call.writes or call.resource.plural in UNCOUNTED:
+            return await perform()
+        return await self._doom.count(str(call), perform)
+
+
+@dataclass(frozen=True, slots=True)
+class _Dialer:
+    inner: Dialer
+    doom: Doom
+
+    def dial(self, endpoint: Endpoint) -> MemberApi:
+        door: Any = _Door(self.inner.dial(endpoint), self.doom)
+        return door
+
+    async def close(self) -> None:
+        """Leave the connections to whom they belong."""
+
+
+class _Door:
+    def __init__(self, inner: MemberApi, doom: Doom) -> None:
+        self._inner = inner
+        self._doom = doom
+
+    def __getattr__(self, name: str) -> Any:
+        self._doom.check()
+        ask = getattr(self._inner, name)
+        if name not in CHANGES:
+            return ask
+
+        async def change(*args: Any, **named: Any) -> Any:
+            return await self._doom.count(f"etcd {name}", lambda: ask(*args, **named))
+
+        return change
+
+
+# -------------------------------------------------------------------------- an operation
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What a user does, or what befalls a cluster; and who is to come out of it unharmed."""
+
+    name: str
+    #: How many members there are before; None: the cluster is not made yet.
+    first: int | None
+    wanted: int
+    #: Ordinals whose data is lost on the way.
+    emptied: tuple[int, ...] = ()
+    #: Sizes that are asked for before ``first`` is reached by it, as to sleep.
+    via: tuple[int, ...] = ()
+    grace: str = "10s"
+    #: The n of every how many that are tried.
+    stride: int = 1
+
+    @property
+    def stayers(self) -> frozenset[str]:
+        """The members that keep their ids and volumes."""
+        kept = min(max(it, 1) for it in (*self.via, self.first or 0, self.wanted))
+        if self.first is None:
+            return frozenset()
+        return frozenset(f"{NAME}-{n}" for n in range(kept) if n not in self.emptied)
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What there was before the operation."""
+
+    cluster_id: str = ""
+    ids: dict[str, int] = field(default_factory=dict)
+    claims: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Trial:
+    """One operation in a namespace of its own, with one death in it."""
+
+    world: World
+    operation: Operation
+    doom: Doom
+
+    async def run(self) -> bool:
+        """Go through it and check what came out; tell whether the death was reached."""
+        before = await self._prepare()
+        world, doom = self.world, self.doom
+        async with world.operating(wrap=doom.wrap, dialer=doom.dialer(world.dialer)):
+            await self._begin()
+            settled = asyncio.create_task(self._settle())
+            died = asyncio.create_task(doom.died.wait())
+            await asyncio.wait((settled, died), return_when=asyncio.FIRST_COMPLETED)
+            if not doom.died.is_set():
+                died.cancel()
+                await settled
+            settled.cancel()
+            await asyncio.gather(settled, died, return_exceptions=True)
+        if doom.died.is_set():
+            async with world.operating():
+                await self._settle()
+        await self._check(before)
+        return doom.died.is_set()
+
+    # ------------------------------------------------------------------ before
+
+    async def _prepare(self) -> Before:
+        world, operation = self.world, self.operation
+        if operation.first is None:
+            return Before()
+        sizes = (*operation.via, operation.first)
+        async with world.operating():
+            await world.create(
+                NAME, replicas=sizes[0], unhealthyMemberGracePeriod=operation.grace
+            )
+            await self._settle(sizes[0])
+            door = world.door((await world.pods(NAME))[0])
+            for n in range(KEYS):
+                await door.put(f"key-{n}".encode(), str(n).encode())
+            roster = await door.members()
+            for size in sizes[1:]:
+                await world.edit(NAME, replicas=size)
+                await self._settle(size)
+        found = await world.get(NAME)
+        claims = {it.metadata.name: it.metadata.uid for it in await world.claims(NAME)}
+        return Before(found.status.cluster_id, _ids(roster), claims)
+
+    async def _begin(self) -> None:
+        world, operation = self.world, self.operation
+        if operation.first is None:
+            await world.create(NAME, replicas=operation.wanted)
+            return
+        for ordinal in operation.emptied:
+            faults = world.cluster.agent.faults
+            pod = f"{NAME}-{ordinal}"
+            await faults.wipe(world.key(f"data-{pod}"))
+            faults.kill(world.key(pod))
+        if operation.wanted != operation.first:
+            await world.edit(NAME, replicas=operation.wanted)
+
+    # ------------------------------------------------------------------ after
+
+    async def _settle(self, size: int | None = None) -> EtcdCluster:
+        """Wait until there is nothing left to do, and nothing left over."""
+        wanted = self.operation.wanted if size is None else size
+        names = [f"data-{NAME}-{n}" for n in range(max(wanted, 1))]
+        lost = self.operation.emptied and size is None
+        try:
+            async with asyncio.timeout(PATIENCE):
+                while True:
+                    found = await self.world.until(NAME, _rests, within=PATIENCE)
+                    claims = [it.metadata.name for it in await self.world.claims(NAME)]
+                    rightly = found.status.replicas == wanted and claims == names
+                    if rightly and not (lost and await self._is_as_before()):
+                        return found
+                    await asyncio.sleep(0.05)
+        except (TimeoutError, AssertionError) as error:
+            raise AssertionError(f"{self}: does not settle: {error}") from None
+
+    async def _is_as_before(self) -> bool:
+        """Tell whether the emptied member was not replaced yet."""
+        found = await self.world.get(NAME)
+        reports = {it.name: it.id for it in found.status.members}
+        return any(reports.get(f"{NAME}-{n}") == self._old.get(n) for n in self._old)
+
+    async def _check(self, before: Before) -> None:
+        world, operation = self.world, self.operation
+        found = await world.get(NAME)
+        claims = {it.metadata.name: it.metadata.uid for it in await world.claims(NAME)}
+        for name in operation.stayers:
+            claim = f"data-{name}"
+            assert claims[claim] == before.claims[claim], f"{self}: {claim} was replaced"
+        if before.cluster_id:
+            assert found.status.cluster_id == before.cluster_id, f"{self}: another cluster"
+        if operation.wanted == 0:
+            assert await world.pods(NAME) == [], f"{self}: a pod that nobody wants"
+            async with world.operating():
+                await world.edit(NAME, replicas=1)
+                await self._settle(1)
+        await self._check_etcd(before, max(operation.wanted, 1))
+
+    async def _check_etcd(self, before: Before, size: int) -> None:
+        """Ask etcd itself, since a status only tells."""
+        door = self.world.door((await self.world.pods(NAME))[0])
+        roster = await door.members()
+        ids = _ids(roster)
+        assert sorted(ids) == [f"{NAME}-{n}" for n in range(size)], f"{self}: {roster}"
+        assert not [it for it in roster.members if it.learner], f"{self}: {roster}"
+        for name in self.operation.stayers:
+            assert ids[name] == before.ids[name], f"{self}: {name} has another id"
+        if self.operation.first is not None:
+            assert await door.count(b"key-") == KEYS, f"{self}: keys were lost"
+
+    def __str__(self) -> str:
+        calls = self.doom.calls
+        last = f" ({calls[self.doom.at - 1]})" if len(calls) >= self.doom.at else ""
+        where = f"dying {self.doom.side.value} call {self.doom.at}{last}"
+        return f"{self.operation.name}, {where}"
+
+
+def _rests(cluster: EtcdCluster) -> bool:
+    return is_ready(cluster) and cluster.status.doing in {"nothing to do", "asleep"}
+
+
+def _ids(roster: Roster) -> dict[str, int]:
+    return {it.name: it.id for it in roster.members}
+
+
+# -------------------------------------------------------------------------- all n
