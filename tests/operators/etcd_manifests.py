@@ -231,6 +231,12 @@ BAD_CHANGES = (
     BadChange("peers get certificates", {}, tls(*PEER), "peerSecret cannot be added"),
     BadChange("peers lose them", tls(*PEER), {"security": None}, "peerSecret cannot be added"),
     BadChange("members get certificates", {}, tls("serverSecret"), "serverSecret cannot be added"),
+    BadChange(
+        "the members' service is renamed",
+        {"headlessServiceTemplate": {"metadata": {"name": "one"}}},
+        {"headlessServiceTemplate": {"metadata": {"name": "two"}}},
+        "headless service cannot be renamed",
+    ),
     BadChange("members lose them", tls("serverSecret"), {"security": None}, "serverSecret cannot"),
     BadChange("folders go to sleep", EMPTY, {"replicas": 0}, "all data would be lost"),
     BadChange("a minor back", {"version": "3.6.1"}, {"version": "3.5.30"}, OLDER),

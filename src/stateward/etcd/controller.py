@@ -21,7 +21,7 @@ from stateward.etcd.observe import Observer
 from stateward.etcd.secrets import SecretMissing
 from stateward.etcd.seen import Seen
 from stateward.etcd.tell.metrics import EtcdMetrics
-from stateward.etcd.tell.notes import noting
+from stateward.etcd.tell.notes import noting, was_made
 from stateward.etcd.tell.status import status_of
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import plain
@@ -35,6 +35,8 @@ from stateward.runtime.telling.recorder import ObjectReference
 from stateward.runtime.telling.teller import Teller
 
 CONTROLLER = "etcd"
+#: Seconds: nothing tells us when a secret appears, since we do not watch everybody's.
+_LOOK_AGAIN = 5.0
 #: Seconds.
 _BLOCKED_AGAIN = 5.0
 
@@ -79,7 +81,8 @@ class EtcdReconciler:
         if isinstance(seen, Blocked):
             view = View(cluster, self._clock.now())
             report = Report([Said("CheckSpec", seen, self._clock.monotonic() - began)])
-            return await self._tell(view, None, report, began)
+            await self._tell(view, None, report, began)
+            return Retry(_LOOK_AGAIN, seen.reason, seen.message)
         report = await run_steps(self._steps, seen, self._clock)
         return await self._tell(seen.view, seen.judgement, report, began)
 
@@ -107,7 +110,7 @@ class EtcdReconciler:
         status = status_of(view, said, judgement.refusals if judgement else ())
         if judgement is not None:
             status = noting(status, view, judgement.move, report.outcome)
-            if isinstance(judgement.move, Act):
+            if isinstance(judgement.move, Act) and was_made(judgement.move, report.outcome):
                 self._voices.metrics.moved(metadata.key, judgement.move.name)
         self._voices.metrics.saw(view)
         if judgement is None or not isinstance(judgement.move, SaveSurvivor):

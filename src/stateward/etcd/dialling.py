@@ -26,6 +26,11 @@ class Answers:
     alarms: Fact[tuple[Alarm, ...]] = field(default_factory=lambda: Unknown("nobody was asked"))
     auth_enabled: Fact[bool] = field(default_factory=lambda: Unknown("nobody was asked"))
 
+    @property
+    def anybody(self) -> bool:
+        """True when a member answered."""
+        return any(isinstance(it, Known) for it in self.statuses.values())
+
 
 async def ask_all(doors: Mapping[int, MemberApi], clock: Clock, *, about_auth: bool) -> Answers:
     """Ask every door for its status and its list, then one of those who answered for the rest."""

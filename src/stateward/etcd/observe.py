@@ -76,6 +76,8 @@ class Observer:
         doors = self._doors(place, certificates.trust, pods)
         about_auth = settings.auth or cluster.status.auth_enabled
         answers = await dialling.ask_all(doors, self._of.clock, about_auth=about_auth)
+        if certificates.trust is not None and not answers.anybody:
+            self._of.secrets.doubt(cluster.metadata.namespace)
         live = self._of.caches.workloads.get(cluster.metadata.key)
         wanted = wanting.pods_of(
             cluster,

@@ -32,7 +32,7 @@ from stateward.runtime.queue import WorkQueue
 from stateward.runtime.supervisor import Parts, Supervisor
 from stateward.runtime.telling.journal import Journal
 from stateward.runtime.telling.metrics import Metrics
-from stateward.runtime.telling.recorder import Recorder
+from stateward.runtime.telling.recorder import Limits, Recorder
 from stateward.runtime.telling.teller import Ears, Teller
 from stateward.runtime.tracking import Tracking
 
@@ -40,6 +40,8 @@ T = TypeVar("T", bound=Object)
 
 LEASE = ObjectKey("stateward", "etcd-operator")
 COMPONENT = "stateward-etcd"
+#: Every move is told. One member that is replaced takes a dozen, and as many waits between them.
+_EVERY_MOVE = Limits(burst=200, refill=15.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,7 +164,12 @@ def _within(namespace: str, name: str) -> str:
 
 def _voices(kit: _Kit, fenced: Client, told: EtcdMetrics) -> Voices:
     recorder = Recorder(
-        fenced, kit.ports.clock, COMPONENT, kit.metrics.events(), instance=kit.identity
+        fenced,
+        kit.ports.clock,
+        COMPONENT,
+        kit.metrics.events(),
+        instance=kit.identity,
+        limits=_EVERY_MOVE,
     )
     ears = Ears(Journal(), kit.metrics.steps(CONTROLLER), recorder)
     return Voices(Teller(ears, kit.ports.clock), told)

@@ -25,6 +25,8 @@ from stateward.kube.resources import SECRETS
 
 #: Seconds for which a secret that was read is believed: it is asked for anew in the next look.
 _GOOD_FOR = 30.0
+#: The same while no member answers us.
+_IN_DOUBT = 5.0
 _REMEMBERED = 1000
 
 
@@ -61,10 +63,12 @@ class Secrets:
             return Certificates(None, hashes)
         return Certificates(await self._trust(namespace, settings), hashes)
 
-    def forget(self, namespace: str) -> None:
-        """Read the secrets of a namespace anew: what we have of them may be why we are refused."""
-        for key in [it for it in self._read if it.namespace == namespace]:
-            del self._read[key]
+    def doubt(self, namespace: str) -> None:
+        """Read the secrets of a namespace anew, since what we have may be why we are refused."""
+        now = self._clock.monotonic()
+        for key, (read, _) in list(self._read.items()):
+            if key.namespace == namespace and now - read >= _IN_DOUBT:
+                del self._read[key]
 
     async def _trust(self, namespace: str, settings: Settings) -> Trust:
         tls = settings.tls
@@ -79,6 +83,7 @@ class Secrets:
         found = await self._secret(key)
         for name in names:
             if not found.get(name):
+                self._read.pop(key, None)
                 raise SecretMissing(
                     f"secret {key} must have {name}, and has {', '.join(sorted(found)) or 'none'}",
                     hint=f"kubectl -n {key.namespace} edit secret {key.name}",

@@ -88,3 +88,9 @@ async def create_secret(world: World, name: str, files: Mapping[str, bytes]) -> 
 async def change_secret(world: World, name: str, files: Mapping[str, bytes]) -> None:
     """Put something else into a secret."""
     await world.client.patch(SECRETS, world.key(name), MergePatch(_data(files)))
+
+
+async def delete_secret(world: World, name: str) -> None:
+    """Take a secret away."""
+    found = await world.client.get(SECRETS, world.key(name))
+    await world.client.delete(SECRETS, world.key(name), uid=found.metadata.uid)

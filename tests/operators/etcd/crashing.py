@@ -10,19 +10,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import Enum
 from itertools import count
 from typing import Any, Final, TypeVar
 
-from operators.etcd.worlds import World, is_ready
+from operators.etcd.worlds import World, is_ready, told
 from stateward.core.errors import PeerError, PeerUnreachable
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.members.port import Dialer, Endpoint, MemberApi
 from stateward.etcd.model.members import Roster
 from stateward.kube.client import Client
 from stateward.kube.interception import Call, InterceptedClient, PassThrough
-from stateward.kube.resources import NAMESPACES
 
 R = TypeVar("R")
 
@@ -177,10 +176,12 @@ class Trial:
     world: World
     operation: Operation
     doom: Doom
+    before: Before = field(default_factory=Before)
 
     async def run(self) -> bool:
         """Go through it and check what came out; tell whether the death was reached."""
-        before = await self._prepare()
+        if self.operation.first is not None:
+            self.before = await self._prepare()
         world, doom = self.world, self.doom
         async with world.operating(wrap=doom.wrap, dialer=doom.dialer(world.dialer)):
             await self._begin()
@@ -195,16 +196,14 @@ class Trial:
         if doom.died.is_set():
             async with world.operating():
                 await self._settle()
-        await self._check(before)
+        await self._check()
         return doom.died.is_set()
 
     # ------------------------------------------------------------------ before
 
     async def _prepare(self) -> Before:
         world, operation = self.world, self.operation
-        if operation.first is None:
-            return Before()
-        sizes = (*operation.via, operation.first)
+        sizes = (*operation.via, operation.first or 0)
         async with world.operating():
             await world.create(
                 NAME, replicas=sizes[0], unhealthyMemberGracePeriod=operation.grace
@@ -236,31 +235,33 @@ class Trial:
 
     # ------------------------------------------------------------------ after
 
-    async def _settle(self, size: int | None = None) -> EtcdCluster:
+    async def _settle(self, size: int | None = None) -> None:
         """Wait until there is nothing left to do, and nothing left over."""
         wanted = self.operation.wanted if size is None else size
         names = [f"data-{NAME}-{n}" for n in range(max(wanted, 1))]
-        lost = self.operation.emptied and size is None
+        found = None
         try:
             async with asyncio.timeout(PATIENCE):
                 while True:
-                    found = await self.world.until(NAME, _rests, within=PATIENCE)
-                    claims = [it.metadata.name for it in await self.world.claims(NAME)]
-                    rightly = found.status.replicas == wanted and claims == names
-                    if rightly and not (lost and await self._is_as_before()):
-                        return found
-                    await asyncio.sleep(0.05)
-        except (TimeoutError, AssertionError) as error:
-            raise AssertionError(f"{self}: does not settle: {error}") from None
+                    found = await self.world.get(NAME)
+                    if found.status.replicas == wanted and self._rests(found):
+                        claims = [it.metadata.name for it in await self.world.claims(NAME)]
+                        if claims == names:
+                            return
+                    await asyncio.sleep(0.25)
+        except TimeoutError:
+            raise AssertionError(f"{self}: does not settle: {told(found)}") from None
 
-    async def _is_as_before(self) -> bool:
-        """Tell whether the emptied member was not replaced yet."""
-        found = await self.world.get(NAME)
-        reports = {it.name: it.id for it in found.status.members}
-        return any(reports.get(f"{NAME}-{n}") == self._old.get(n) for n in self._old)
+    def _rests(self, cluster: EtcdCluster) -> bool:
+        """Tell whether nothing is left to do, which must include what was lost."""
+        if not is_ready(cluster) or cluster.status.doing not in {"nothing to do", "asleep"}:
+            return False
+        ids = {it.name: it.id for it in cluster.status.members}
+        lost = [f"{NAME}-{n}" for n in self.operation.emptied if self.before.ids]
+        return all(it in ids and int(ids[it], 16) != self.before.ids[it] for it in lost)
 
-    async def _check(self, before: Before) -> None:
-        world, operation = self.world, self.operation
+    async def _check(self) -> None:
+        world, operation, before = self.world, self.operation, self.before
         found = await world.get(NAME)
         claims = {it.metadata.name: it.metadata.uid for it in await world.claims(NAME)}
         for name in operation.stayers:
@@ -273,9 +274,9 @@ class Trial:
             async with world.operating():
                 await world.edit(NAME, replicas=1)
                 await self._settle(1)
-        await self._check_etcd(before, max(operation.wanted, 1))
+        await self._check_etcd(max(operation.wanted, 1))
 
-    async def _check_etcd(self, before: Before, size: int) -> None:
+    async def _check_etcd(self, size: int) -> None:
         """Ask etcd itself, since a status only tells."""
         door = self.world.door((await self.world.pods(NAME))[0])
         roster = await door.members()
@@ -283,7 +284,7 @@ class Trial:
         assert sorted(ids) == [f"{NAME}-{n}" for n in range(size)], f"{self}: {roster}"
         assert not [it for it in roster.members if it.learner], f"{self}: {roster}"
         for name in self.operation.stayers:
-            assert ids[name] == before.ids[name], f"{self}: {name} has another id"
+            assert ids[name] == self.before.ids[name], f"{self}: {name} has another id"
         if self.operation.first is not None:
             assert await door.count(b"key-") == KEYS, f"{self}: keys were lost"
 
@@ -294,12 +295,47 @@ class Trial:
         return f"{self.operation.name}, {where}"
 
 
-def _rests(cluster: EtcdCluster) -> bool:
-    return is_ready(cluster) and cluster.status.doing in {"nothing to do", "asleep"}
-
-
 def _ids(roster: Roster) -> dict[str, int]:
     return {it.name: it.id for it in roster.members}
 
 
 # -------------------------------------------------------------------------- all n
+
+
+@dataclass(slots=True)
+class Sweep:
+    """The deaths at all calls of an operation, several at a time, each in its own namespace."""
+
+    world: World
+    operation: Operation
+    abreast: int = 8
+    tried: int = 0
+    #: What a run does that nobody disturbs.
+    calls: list[str] = field(default_factory=list)
+
+    async def run(self) -> None:
+        """Try n after n, on both sides of the call, until a run ends without its n-th call."""
+        deaths = self._deaths()
+        async with asyncio.TaskGroup() as group:
+            for _ in range(self.abreast):
+                group.create_task(self._work(deaths))
+
+    def _deaths(self) -> Iterator[Doom]:
+        for n in count(1, self.operation.stride):
+            for side in Side:
+                if self.calls:
+                    return
+                yield Doom(n, side)
+
+    async def _work(self, deaths: Iterator[Doom]) -> None:
+        for doom in deaths:
+            room = await self.world.room(f"{doom.side.value}-{doom.at}")
+            reached = await Trial(room, self.operation, doom).run()
+            self.tried += reached
+            if not reached:
+                self.calls = self.calls or doom.calls
+            await room.delete(NAME)
+
+    def __str__(self) -> str:
+        tried = f"{self.operation.name}: {self.tried} deaths around {len(self.calls)} calls"
+        return "\n  ".join([tried, *self.calls])

@@ -1,9 +1,9 @@
 """Somebody who stands between an operator and the cluster, and writes down what it asks for.
 
-    witness = Witness(it)
-    async with it.operating(wrap=witness.between):
-        ...
-    assert witness.restarted == ["shop-2", "shop-1", "shop-0"]
+witness = Witness(it)
+async with it.operating(wrap=witness.between):
+    ...
+assert witness.restarted == ["shop-2", "shop-1", "shop-0"]
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ class Witness(PassThrough):
     trust: Trust | None = None
     restarts: list[Restart] = field(default_factory=list)
     writes: list[str] = field(default_factory=list)
+    #: How often force-new-cluster was asked for.
+    forced: int = 0
 
     def between(self, client: Client) -> Client:
         """Return a client that passes through here."""
@@ -51,6 +53,7 @@ class Witness(PassThrough):
     async def around(self, call: Call, perform: Callable[[], Awaitable[R]]) -> R:
         if call.writes and call.resource not in {LEASES, EVENTS}:
             self.writes.append(str(call))
+            self.forced += "'ETCD_FORCE_NEW_CLUSTER': 'true'" in str(call.body)
         if call.verb == "delete" and call.resource == PODS:
             said = await self._asked(call.key.name.rpartition("-")[0])
             leads = [it for it, said in said.items() if said.leader == said.member_id]

@@ -15,7 +15,7 @@ import os
 import tempfile
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from stateward.etcd.operator import LEASE, EtcdOptions, assemble
 from stateward.kube import conditions
 from stateward.kube.client import Client, MergePatch, Selection
 from stateward.kube.codec import Json
-from stateward.kube.errors import AlreadyExists, NotFound
+from stateward.kube.errors import ApiError, NotFound
 from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import from_kubeconfig
 from stateward.kube.meta import ObjectKey
@@ -79,6 +79,11 @@ class World:
     def key(self, name: str) -> ObjectKey:
         """Return where something of the story is."""
         return ObjectKey(self.namespace, name)
+
+    async def room(self, namespace: str) -> World:
+        """Return the same world, seen from another namespace, which is made."""
+        await self.client.create(NAMESPACES, {"metadata": {"name": namespace}})
+        return replace(self, namespace=namespace, operators=0)
 
     # ------------------------------------------------------------------ the operator
 
@@ -176,7 +181,7 @@ class World:
                         return last
                     await asyncio.sleep(0.05)
         except TimeoutError:
-            raise AssertionError(f"not within {within} s: {_told(last)}") from None
+            raise AssertionError(f"not within {within} s: {told(last)}") from None
 
     async def ready(self, name: str, *, within: float = PATIENCE) -> EtcdCluster:
         """Wait until a cluster is Ready, by the word of the spec that it has now."""
@@ -258,13 +263,14 @@ async def world(
 async def _until_served(client: Client) -> None:
     async with asyncio.timeout(20):
         while True:
-            with suppress(NotFound):
+            with suppress(ApiError):  # a kind that is new is a page not found, for a moment
                 await client.list(ETCD_CLUSTERS)
                 return
             await asyncio.sleep(0.1)
 
 
-def _told(cluster: EtcdCluster | None) -> str:
+def told(cluster: EtcdCluster | None) -> str:
+    """Return how a cluster stands, in the operator's words."""
     if cluster is None:
         return "there is no such cluster"
     status = cluster.status

@@ -1,1 +1,1 @@
-"""The demonstration: an operator and real processes on an embedded Kubernetes, over HTTP."""
+"""The demonstration: real etcd, kept by our operator, on an embedded Kubernetes, over HTTP."""

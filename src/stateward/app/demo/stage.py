@@ -1,107 +1,109 @@
-"""The stage: a local cluster with two instances of the example operator, all over HTTP."""
+"""The stage: a local cluster with two instances of the etcd operator, all over HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
 from stateward.app import homes
 from stateward.app.demo.cable import Cable
+from stateward.app.demo.picture import Picture
+from stateward.app.etcd import available
+from stateward.app.etcd.addresses import Loopback
+from stateward.app.etcd.available import Found
+from stateward.app.etcd.programs import StandIn, images_with_etcd
 from stateward.app.kinds import definitions
-from stateward.core.errors import NotLeader, StatewardError
+from stateward.core.errors import NotLeader, UsageError
 from stateward.core.ports import Ports
-from stateward.example.api import TEAM_LABEL, TEAMS, Team
-from stateward.example.operator import LEASE, assemble
+from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.etcd.members.dialing import Connections
+from stateward.etcd.operator import LEASE, EtcdOptions, assemble
 from stateward.kube.client import Client, Selection
-from stateward.kube.errors import ApiError
 from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import from_kubeconfig
 from stateward.kube.interception import InterceptedClient
 from stateward.kube.meta import ObjectKey
-from stateward.kube.objects.configs import ConfigMap
-from stateward.kube.objects.pods import Pod
-from stateward.kube.resources import CONFIG_MAPS, CUSTOM_RESOURCES, LEASES, NAMESPACES, PODS
+from stateward.kube.resources import CUSTOM_RESOURCES, EVENTS, LEASES, NAMESPACES, PODS
 from stateward.local.cluster import EmbeddedCluster, Plan, Tell, running
 from stateward.runtime.election import Terms
 from stateward.runtime.telling.metrics import Metrics
 
-KEY = ObjectKey("demo", "crew")
+NAMESPACE = "demo"
+OPERATORS = ("operator-a", "operator-b")
 
 #: Short terms, so that a lost leader is replaced before the eyes of the audience.
-_TERMS = Terms(duration=3.0, renew_deadline=2.0, retry_every=0.4)
-_PATIENCE = 30.0
-
-
-class DemoFailed(StatewardError):
-    """A chapter of the story did not come true."""
-
-    reason = "DemoFailed"
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """What there is to see at one moment."""
-
-    pods: tuple[Pod, ...]
-    team: Team | None
-    members: tuple[ConfigMap, ...]
-    leader: str
+_TERMS = Terms(duration=4.0, renew_deadline=3.0, retry_every=0.4)
+#: Seconds after which an operator that has ended is started again, as its Deployment would.
+_RESTART = 1.0
+#: How many of the last events are part of a picture.
+_EVENTS = 5
 
 
 @dataclass(slots=True)
 class Stage:
-    """The cluster, a client of the audience's own, and the cables of the instances."""
+    """The cluster, a client of the audience's own, and the cables of the operators."""
 
     ports: Ports
     cluster: EmbeddedCluster
     client: Client
+    dialer: Connections
+    etcd: Found
     cables: dict[str, Cable] = field(default_factory=dict)
+    tasks: list[asyncio.Task[None]] = field(default_factory=list)
 
-    def picture(self) -> Picture:
-        """Return what there is to see now."""
+    def picture(self, key: ObjectKey) -> Picture:
+        """Return what there is to see of an EtcdCluster now; raise what ended an operator."""
+        for task in self.tasks:
+            if task.done():
+                task.result()
         api = self.cluster.api
-        team = api.store.get(TEAMS.name, KEY)
+        etcd = api.store.get(ETCD_CLUSTERS.name, key)
         lease = api.store.get(LEASES.name, LEASE)
-        members = api.list(CONFIG_MAPS, Selection(namespace=KEY.namespace)).items
+        ours = Selection(key.namespace, labels=f"app.kubernetes.io/instance={key.name}")
+        told = [EVENTS.read(it.text) for it in api.list(EVENTS, Selection(key.namespace)).items]
+        told = [it for it in told if it.involved_object.name == key.name]
+        told.sort(key=lambda it: (it.last_timestamp or "", int(it.metadata.resource_version)))
+        pods = [PODS.read(stored.text) for stored in api.list(PODS, ours).items]
         return Picture(
-            pods=tuple(PODS.read(stored.text) for stored in api.list(PODS).items),
-            team=TEAMS.read(team.text) if team else None,
-            members=tuple(
-                CONFIG_MAPS.read(stored.text) for stored in members if TEAM_LABEL in stored.labels
-            ),
-            leader=(LEASES.read(lease.text).spec.holder_identity or "") if lease else "",
+            etcd=ETCD_CLUSTERS.read(etcd.text) if etcd else None,
+            pods=tuple(sorted(pods, key=lambda it: it.metadata.name)),
+            events=tuple(told[-_EVENTS:]),
+            operator=(LEASES.read(lease.text).spec.holder_identity or "") if lease else "",
         )
 
-    async def until(self, what: str, holds: Callable[[Picture], bool]) -> None:
-        """Wait until something is true; raise DemoFailed when it is not in time."""
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                while not holds(self.picture()):
-                    await self.ports.clock.sleep(0.05)
-        except TimeoutError:
-            raise DemoFailed(
-                f"{what}: not true after {_PATIENCE:g} s", hint="please report it"
-            ) from None
+
+def the_etcd() -> Found:
+    """Return the etcd of this machine to show things with; raise UsageError when there is none."""
+    found = available.best(available.available())
+    if found is None:
+        raise UsageError(
+            "there must be an etcd on this machine to show anything",
+            hint="`stateward local get-etcd` fetches one, or name one in STATEWARD_ETCD_BIN",
+        )
+    return found
 
 
 @asynccontextmanager
-async def stage(ports: Ports, *, tick: Tell, say: Tell) -> AsyncGenerator[Stage, None]:
+async def stage(ports: Ports, etcd: Found, *, tick: Tell, say: Tell) -> AsyncGenerator[Stage, None]:
     """Set the stage, and clear it afterwards: not a process is left."""
     async with AsyncExitStack() as stack:
         root = stack.enter_context(homes.a_home(None))
-        cluster = await stack.enter_async_context(running(Plan(root), ports, tick=tick, say=say))
+        plan = Plan(root, images=images_with_etcd(available.available(), StandIn.ANY))
+        cluster = await stack.enter_async_context(running(plan, ports, tick=tick, say=say))
         access = from_kubeconfig([cluster.kubeconfig], os.environ)
         client = await stack.enter_async_context(_client(access, ports, "you"))
         await _prepare(client)
-        it = Stage(ports, cluster, client)
-        for name in ("operator-a", "operator-b"):
-            task = asyncio.create_task(_operate(it, access, name))
-            stack.push_async_callback(_end, task)
-        tick("two instances of the example operator")
+        dialer = Connections()
+        stack.push_async_callback(dialer.close)
+        it = Stage(ports, cluster, client, dialer, etcd)
+        for name in OPERATORS:
+            it.tasks.append(asyncio.create_task(_operate(it, access, name), name=name))
+            stack.push_async_callback(_end, it.tasks[-1])
+        tick("two instances of the etcd operator")
         yield it
 
 
@@ -118,15 +120,36 @@ async def _prepare(client: Client) -> None:
     """Install our kinds and make the namespaces that the story needs."""
     for definition in definitions().values():
         await client.create(CUSTOM_RESOURCES, definition)
-    for name in (KEY.namespace, LEASE.namespace):
+    for name in (NAMESPACE, LEASE.namespace):
         await client.create(NAMESPACES, {"metadata": {"name": name}})
 
 
 async def _operate(it: Stage, access: ClusterAccess, name: str) -> None:
-    cable = it.cables[name] = Cable()
-    async with _client(access, it.ports, name) as wire:
-        client = InterceptedClient(wire, cable)
-        with suppress(NotLeader, ApiError):
-            ports = it.ports.stream(name)
-            operator = assemble(client, ports, name, Metrics(ports.clock), _TERMS)
-            await operator.run(asyncio.Event())
+    """Run an operator; one that lost its lease ends and a fresh one, well connected, stands by."""
+    life = 0
+    while True:
+        life += 1
+        me = name if life == 1 else f"{name}-{life}"  # a lease must not be taken for its own
+        ports = it.ports.stream(me)
+        cable = it.cables[me] = Cable()
+        async with _client(access, ports, me) as wire:
+            operator = assemble(
+                InterceptedClient(wire, cable),
+                ports,
+                me,
+                Metrics(ports.clock),
+                _TERMS,
+                options=_options(it),
+            )
+            try:
+                await operator.run(asyncio.Event())
+            except NotLeader:
+                await ports.clock.sleep(_RESTART)
+
+
+def _options(it: Stage) -> EtcdOptions:
+    return EtcdOptions(
+        dialer=it.dialer,
+        book=Loopback(it.cluster.agent),
+        rescue=it.cluster.kubeconfig.parent / "rescue",
+    )

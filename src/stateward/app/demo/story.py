@@ -1,133 +1,155 @@
-"""The story: what is done, chapter by chapter, and what must become true of it."""
+"""The stories: what is done, chapter by chapter, and what must become true of it."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from stateward.app.demo.stage import KEY, Picture, Stage
-from stateward.example.api import TEAMS
-from stateward.kube import conditions
-from stateward.kube.client import MergePatch
-from stateward.kube.codec import Json
-from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import STATEFUL_SETS
+from stateward.app.demo.picture import Holds, Picture, has
+from stateward.app.demo.play import Play
 
-SERVERS = ObjectKey("demo", "web")
+#: Does something, and returns what must become true of it.
+Act: TypeAlias = Callable[[], Awaitable[Holds]]
+
+#: An option that changes nothing for the audience, and every pod.
+OPTION = "max-txn-ops"
 
 
 @dataclass(frozen=True, slots=True)
 class Chapter:
     """One thing that is done, and what must become true of it."""
 
+    #: In reports; it does not change.
+    name: str
+    #: For people.
     title: str
-    act: Callable[[], Awaitable[None]]
-    holds: Callable[[Picture], bool]
+    #: What is waited for, after "waited for".
+    wanted: str
+    act: Act
+    #: Seconds from its beginning in which members may be killed; none: they are left alone.
+    span: float = 0.0
 
 
-def story(it: Stage) -> list[Chapter]:
-    """Return the chapters in order."""
-    return [
-        Chapter("start three servers, one after another", lambda: _serve(it), _serves(3)),
-        Chapter("kill one of them: its node starts it again", _Killing(it), _has_restarted),
-        Chapter("create a team of 3 through a custom resource", lambda: _create(it), _is_as_asked),
-        Chapter(
-            "change its motto, one member at a time",
-            lambda: _edit(it, {"motto": "onward"}),
-            _is_as_asked,
-        ),
-        Chapter("pull the leader's network cable and ask for 6", lambda: _pull(it), _is_as_asked),
-        Chapter("delete it: members first, then the team", lambda: _delete(it), _is_gone),
-    ]
-
-
-async def _serve(it: Stage) -> None:
-    await it.client.create(STATEFUL_SETS, servers())
-
-
-class _Killing:
-    """Kill the process of the second server, as a crash would."""
-
-    def __init__(self, it: Stage) -> None:
-        self._it = it
-
-    async def __call__(self) -> None:
-        self._it.cluster.agent.faults.kill(ObjectKey(SERVERS.namespace, f"{SERVERS.name}-1"))
-
-
-async def _create(it: Stage) -> None:
-    team = {
-        "metadata": {"namespace": KEY.namespace, "name": KEY.name},
-        "spec": {"size": 3, "motto": "hold fast"},
-    }
-    await it.client.create(TEAMS, team)
-
-
-async def _edit(it: Stage, spec: Json) -> None:
-    await it.client.patch(TEAMS, KEY, MergePatch({"spec": spec}))
-
-
-async def _pull(it: Stage) -> None:
-    it.cables[it.picture().leader].pull()
-    await _edit(it, {"size": 6})
-
-
-async def _delete(it: Stage) -> None:
-    found = await it.client.get(TEAMS, KEY)
-    await it.client.delete(TEAMS, KEY, uid=found.metadata.uid)
-
-
-def servers() -> Json:
-    """Return three small servers with names that last."""
-    labels = {"app": SERVERS.name}
-    container = {
-        "name": "web",
-        "image": "stateward.dev/web:1",
-        "readinessProbe": {"httpGet": {"path": "/healthz", "port": 8080}, "periodSeconds": 1},
-    }
-    spread = {
-        "maxSkew": 1,
-        "topologyKey": "topology.kubernetes.io/zone",
-        "whenUnsatisfiable": "DoNotSchedule",
-        "labelSelector": {"matchLabels": labels},
-    }
-    pod = {
-        "terminationGracePeriodSeconds": 2,
-        "containers": [container],
-        "topologySpreadConstraints": [spread],
-    }
-    return {
-        "metadata": {"namespace": SERVERS.namespace, "name": SERVERS.name},
-        "spec": {
-            "serviceName": SERVERS.name,
-            "replicas": 3,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": pod},
-        },
-    }
-
-
-def _serves(count: int) -> Callable[[Picture], bool]:
-    return lambda picture: sum(pod.ready for pod in picture.pods) == count
-
-
-def _has_restarted(picture: Picture) -> bool:
-    restarts = (
-        status.restart_count for pod in picture.pods for status in pod.status.container_statuses
-    )
-    return any(restarts) and _serves(3)(picture)
-
-
-def _is_as_asked(picture: Picture) -> bool:
-    team = picture.team
+def whole(play: Play) -> tuple[Chapter, ...]:
+    """Return the chapters of the demonstration."""
     return (
-        team is not None
-        and conditions.is_true(team.status.conditions, "Ready")
-        and team.status.observed_generation == team.metadata.generation
-        and len(picture.members) == team.spec.size
-        and all(member.data["motto"] == team.spec.motto for member in picture.members)
+        _bootstrap(play, span=3.0),
+        _lose_operator(play),
+        _scale(play, 3, 5, span=10.0),
+        _scale(play, 5, 1, span=3.0),
+        _sleep(play, 1),
+        _wake(play, 3, span=8.0),
+        _kill_leader(play, span=3.0),
+        _wipe_disk(play, span=12.0),
+        _roll(play, "256", span=8.0),
     )
 
 
-def _is_gone(picture: Picture) -> bool:
-    return picture.team is None and not picture.members
+def short(play: Play) -> tuple[Chapter, ...]:
+    """Return the chapters that are told for each of many seeds: those in which kills hurt most."""
+    return (
+        _bootstrap(play, span=2.0),
+        _kill_leader(play, span=3.0),
+        _roll(play, "256", span=6.0),
+        _scale(play, 3, 1, span=2.0),
+        _sleep(play, 1),
+        _wake(play, 1, span=2.0),
+    )
+
+
+def _bootstrap(play: Play, span: float) -> Chapter:
+    async def act() -> Holds:
+        await play.create(replicas=3)
+        play.writer.go_on()
+        return has(3)
+
+    return Chapter("bootstrap", "three members from nothing", "3 healthy members", act, span)
+
+
+def _lose_operator(play: Play) -> Chapter:
+    async def act() -> Holds:
+        lost = play.pull_cable()
+        return lambda picture: picture.operator not in {"", lost} and has(3)(picture)
+
+    title = "the leading operator loses its network, the other takes over"
+    return Chapter("lose-operator", title, "another operator to lead", act)
+
+
+def _scale(play: Play, old: int, new: int, span: float) -> Chapter:
+    async def act() -> Holds:
+        await play.edit(replicas=new)
+        return has(new)
+
+    title, wanted = f"{old} → {new} members", f"{new} healthy members and no other pod"
+    return Chapter(f"scale-{old}-to-{new}", title, wanted, act, span)
+
+
+def _sleep(play: Play, old: int) -> Chapter:
+    async def act() -> Holds:
+        play.writer.rest()
+        await play.edit(replicas=0)
+        return has(0)
+
+    title = f"{old} → 0: asleep on its volume"
+    return Chapter(f"scale-{old}-to-0", title, "no pod, and a cluster that says so", act)
+
+
+def _wake(play: Play, new: int, span: float) -> Chapter:
+    async def act() -> Holds:
+        cluster_id = play.picture().cluster_id
+        await play.edit(replicas=new)
+        play.writer.go_on()
+
+        def holds(picture: Picture) -> bool:
+            return picture.cluster_id == cluster_id and has(new)(picture)
+
+        return holds
+
+    title, wanted = f"0 → {new}: the same cluster awakes", f"{new} healthy members of the same id"
+    return Chapter(f"scale-0-to-{new}", title, wanted, act, span)
+
+
+def _kill_leader(play: Play, span: float) -> Chapter:
+    async def act() -> Holds:
+        picture = play.picture()
+        leader, size = picture.leader, len(picture.pods)
+        before = picture.restarts(leader)
+        play.kill(leader)
+        written = play.writer.acknowledged
+
+        def holds(now: Picture) -> bool:
+            has_restarted = now.restarts(leader) > before
+            return has_restarted and play.writer.acknowledged > written and has(size)(now)
+
+        return holds
+
+    wanted = "the killed member to be back, and writes to go through"
+    return Chapter("kill-leader", "kill the leader of etcd", wanted, act, span)
+
+
+def _wipe_disk(play: Play, span: float) -> Chapter:
+    async def act() -> Holds:
+        picture = play.picture()
+        size, ids = len(picture.pods), picture.ids()
+        victim = max(name for name in ids if name != picture.leader)
+        await play.wipe(victim)
+        return lambda now: now.ids().get(victim, ids[victim]) != ids[victim] and has(size)(now)
+
+    title = "wipe a member's disk: replaced after 10 s of grace"
+    return Chapter("wipe-disk", title, "a new member in its place", act, span)
+
+
+def _roll(play: Play, value: str, span: float) -> Chapter:
+    async def act() -> Holds:
+        before = play.picture().uids()
+        await play.edit(options={OPTION: value})
+
+        def holds(now: Picture) -> bool:
+            fresh = all(before.get(name) != uid for name, uid in now.uids().items())
+            return fresh and has(len(before))(now)
+
+        return holds
+
+    title = f"roll the option {OPTION} through all members"
+    return Chapter("roll-option", title, "every pod to be a new one", act, span)

@@ -1,113 +1,223 @@
-"""`stateward demo`: watch an operator and real processes on an embedded Kubernetes."""
+"""`stateward demo`: watch the operator keep real etcd, on an embedded Kubernetes."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
 
 import click
 from rich.console import Console
 from rich.live import Live
 
-from stateward.app.demo.stage import Stage, stage
-from stateward.app.demo.story import story
+from stateward.app.demo.performance import Performance, Step, failure_of
+from stateward.app.demo.report import report, report_of_many
+from stateward.app.demo.session import Session, many, the_story
+from stateward.app.demo.stage import NAMESPACE, Stage, stage, the_etcd
+from stateward.app.etcd.available import Found
 from stateward.app.local import table
 from stateward.cli import signals
-from stateward.cli.render.demo import screen, summary
-from stateward.cli.render.local import welcome
+from stateward.cli.render import demo as render
+from stateward.core.errors import UsageError
 from stateward.core.ports import Ports
-from stateward.kube.resources import NODES, PODS
+from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.kube.codec import Json
+from stateward.kube.resources import PODS
+
+#: Seconds between two pictures of the live screen.
+_REFRESH = 0.25
+#: The largest number that can be given as a seed, and how many stories at most.
+_SEEDS, _MANY = 2**31 - 1, 1000
 
 
 @click.command()
-def demo() -> None:
-    """Tell a short story on an embedded Kubernetes: servers that survive, a team that grows, a
-    leader that is lost.
+@click.option(
+    "--check", is_flag=True, help="Print a report in JSON; the exit code says pass or fail."
+)
+@click.option("--seed", type=click.IntRange(0, _SEEDS), help="Kill members by chance, as it says.")
+@click.option("--seeds", type=click.IntRange(1, _MANY), help="With --check: a short story each.")
+def demo(*, check: bool, seed: int | None, seeds: int | None) -> int:
+    """Tell the story of an etcd cluster: born, scaled, killed, wiped, changed, always written to.
 
     On a terminal the picture is live and the cluster stays, for kubectl, until Ctrl-C; elsewhere
-    the story is told in lines. It ends in failure if a chapter does not come true.
+    the story is told in lines. It ends in failure if a chapter does not come true or a write that
+    was acknowledged is lost.
     """
-    asyncio.run(_tell())
-
-
-async def _tell() -> None:
+    if seeds is not None and not check:
+        raise UsageError("--seeds must come with --check", hint="--seed N kills in a single story")
+    if check:
+        return asyncio.run(_unless_stopped(lambda _: _check(seed, seeds)))
     console = Console(highlight=False)
-    stop = signals.stop_event()
-    told = asyncio.Event()
-    telling = asyncio.create_task(_perform(console, stop, told))
-    stopping = asyncio.create_task(stop.wait())
+    show = _live if console.is_terminal else _in_lines
+    return asyncio.run(_unless_stopped(lambda acts: show(console, acts, seed)))
+
+
+class _Acts:
+    """What the two sides of a demonstration tell each other."""
+
+    def __init__(self) -> None:
+        #: The user wants it to end.
+        self.stop = signals.stop_event()
+        #: All was told: to end now is no interruption.
+        self.told = asyncio.Event()
+
+
+_Work: TypeAlias = Callable[[_Acts], Awaitable[int]]
+
+
+async def _unless_stopped(work: _Work) -> int:
+    """Return what the work returns; asked to stop before all is told, clear up and be interrupted.
+
+    A second Ctrl-C changes nothing: clearing up takes a moment and must come to its end.
+    """
+    acts = _Acts()
+    telling = asyncio.ensure_future(work(acts))
+    stopping = asyncio.create_task(acts.stop.wait())
     await asyncio.wait((telling, stopping), return_when=asyncio.FIRST_COMPLETED)
     stopping.cancel()
-    if not telling.done() and not told.is_set():
+    if not telling.done() and not acts.told.is_set():
         telling.cancel()
         await asyncio.gather(telling, return_exceptions=True)
         raise KeyboardInterrupt
-    await telling
+    return await telling
 
 
-async def _perform(console: Console, stop: asyncio.Event, told: asyncio.Event) -> None:
-    ports = Ports.of_this_machine()
+# -------------------------------------------------------------------------- without a terminal
+
+
+async def _check(seed: int | None, seeds: int | None) -> int:
+    """Print the report, and nothing else, on standard output; how far it is goes to the other."""
+    ports, etcd = Ports.of_this_machine(), the_etcd()
+    began = ports.clock.monotonic()
+    say = _to_stderr
+    async with stage(ports, etcd, tick=say, say=say) as it:
+        if seeds is None:
+            found = await _check_one(it, seed, began)
+        else:
+            first = 1 if seed is None else seed
+            told = await many(it, range(first, first + seeds), _tell_of_many)
+            found = report_of_many(etcd, told, seconds=ports.clock.monotonic() - began)
+    click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+    return 0 if found["ok"] else 1
+
+
+async def _check_one(it: Stage, seed: int | None, began: float) -> Json:
+    clock = it.ports.clock
+    moments: list[float] = []
+
+    def heard(step: Step) -> None:
+        moments.append(clock.monotonic() - began)
+        for line in render.step_lines(step, session.play.picture()):
+            _to_stderr(line)
+
+    async with the_story(it, seed) as session:
+        await session.performance.run(heard)
+    told, seconds = session.performance, clock.monotonic() - began
+    ready_after = moments[0] if told.steps and told.steps[0].ok else None
+    return report(it.etcd, told, seconds=seconds, ready_after=ready_after)
+
+
+def _tell_of_many(told: Performance, step: Step) -> None:
+    for line in render.step_lines(step, told.actors.picture()):
+        _to_stderr(f"seed {told.seed}: {line}")
+
+
+def _to_stderr(text: str) -> None:
+    click.echo(text, err=True)
+
+
+async def _in_lines(console: Console, _: _Acts, seed: int | None) -> int:
+    ports, etcd = Ports.of_this_machine(), the_etcd()
+    began = ports.clock.monotonic()
+    for line in render.headline(etcd):
+        console.print(line, soft_wrap=True)
+    async with stage(ports, etcd, tick=_ticker(console, ports), say=console.print) as it:
+        async with the_story(it, seed) as session:
+            await session.performance.run(lambda step: _print_step(console, session, step))
+        console.print()
+        console.print(await _whole_cluster(it), soft_wrap=True, markup=False)
+    if (failure := failure_of(session.performance)) is not None:
+        raise failure
+    took = ports.clock.monotonic() - began
+    console.print(render.result(session.performance, took), style="bold green", soft_wrap=True)
+    return 0
+
+
+def _ticker(console: Console, ports: Ports) -> Callable[[str], None]:
     began = ports.clock.monotonic()
 
     def tick(text: str) -> None:
         took = ports.clock.monotonic() - began
-        console.print(f"[green]✔[/green] {text} [dim]({took:.1f} s)[/dim]")
+        console.print(f"[green]✔[/green] {text} [dim]({took:.1f} s)[/dim]", soft_wrap=True)
 
-    async with stage(ports, tick=tick, say=console.print) as it:
-        chapters = await (_live if console.is_terminal else _in_lines)(console, it)
-        console.print()
-        console.print(await _whole_cluster(it), soft_wrap=True, markup=False)
-        took = ports.clock.monotonic() - began
-        console.print(f"demo: all {chapters} chapters came true ({took:.0f} s)", style="bold green")
-        if console.is_terminal:
-            console.print(welcome(it.cluster, "nothing is kept"), soft_wrap=True)
-            told.set()
-            await it.cluster.until(stop)
-    if console.is_terminal:
-        console.print("demo: nothing is left running")
+    return tick
 
 
-async def _in_lines(console: Console, it: Stage) -> int:
-    chapters = story(it)
-    for chapter in chapters:
-        began = it.ports.clock.monotonic()
-        await chapter.act()
-        await it.until(chapter.title, chapter.holds)
-        took = it.ports.clock.monotonic() - began
-        console.print(f"[green]✔[/green] {chapter.title} [dim]({took:.1f} s)[/dim]")
-        console.print(f"    {summary(it.picture())}", soft_wrap=True, markup=False)
-    return len(chapters)
-
-
-async def _live(console: Console, it: Stage) -> int:
-    done: list[str] = []
-    now = ""
-    # The picture is asked for again at every refresh, so it moves while a chapter is under way.
-    with Live(
-        console=console,
-        get_renderable=lambda: screen(it.picture(), done, now),
-        refresh_per_second=10,
-        transient=False,
-    ):
-        chapters = story(it)
-        for chapter in chapters:
-            now = chapter.title
-            await chapter.act()
-            await it.until(chapter.title, chapter.holds)
-            await it.ports.clock.sleep(1.0)
-            done.append(chapter.title)
-            now = ""
-    return len(chapters)
+def _print_step(console: Console, session: Session, step: Step) -> None:
+    for line in render.step_lines(step, session.play.picture()):
+        console.print(line, soft_wrap=True, markup=False)
 
 
 async def _whole_cluster(it: Stage) -> str:
     """Return what kubectl shows of the cluster, or the same without kubectl."""
     kubectl = shutil.which("kubectl")
     if kubectl is None:
-        return table(it.cluster.api, it.ports.clock.now(), NODES, PODS)
-    words = ("--kubeconfig", str(it.cluster.kubeconfig), "get", "nodes,pods", "-A")
+        return table(it.cluster.api, it.ports.clock.now(), ETCD_CLUSTERS, PODS)
+    words = ("--kubeconfig", str(it.cluster.kubeconfig), "-n", NAMESPACE, "get", "etcd,pods")
     process = await asyncio.create_subprocess_exec(
         kubectl, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )
     told, _ = await process.communicate()
-    return f"$ kubectl get nodes,pods -A\n{told.decode(errors='replace').rstrip()}"
+    return f"$ kubectl -n {NAMESPACE} get etcd,pods\n{told.decode(errors='replace').rstrip()}"
+
+
+# -------------------------------------------------------------------------- on a terminal
+
+
+async def _live(console: Console, acts: _Acts, seed: int | None) -> int:
+    ports, etcd = Ports.of_this_machine(), the_etcd()
+    async with stage(ports, etcd, tick=_ticker(console, ports), say=console.print) as it:
+        async with the_story(it, seed) as session:
+            with Live(console=console, auto_refresh=False) as live:
+                drawing = asyncio.create_task(_draw(live, etcd, session))
+                try:
+                    await session.performance.run()
+                    if (failure := failure_of(session.performance)) is not None:
+                        raise failure
+                    acts.told.set()
+                    live.console.print(_invitation(it, session), soft_wrap=True, markup=False)
+                    await _until_stopped(it, acts, drawing)
+                finally:
+                    drawing.cancel()
+                    await asyncio.gather(drawing, return_exceptions=True)
+                    live.update(_screen(etcd, session), refresh=True)
+        console.print("demo: ending it")
+    console.print("demo: nothing is left running")
+    return 0
+
+
+def _invitation(it: Stage, session: Session) -> str:
+    return render.invitation(str(it.cluster.kubeconfig), session.play.key)
+
+
+async def _until_stopped(it: Stage, acts: _Acts, drawing: asyncio.Task[None]) -> None:
+    """Wait for Ctrl-C; raise what ended a part of the cluster, or the drawing, before."""
+    waiting = asyncio.create_task(it.cluster.until(acts.stop))
+    done, _ = await asyncio.wait((waiting, drawing), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    for task in done:
+        task.result()
+
+
+async def _draw(live: Live, etcd: Found, session: Session) -> None:
+    # In this task and not in a thread of rich's: the picture is of what other tasks change.
+    while True:
+        live.update(_screen(etcd, session), refresh=True)
+        await session.play.stage.ports.clock.sleep(_REFRESH)
+
+
+def _screen(etcd: Found, session: Session) -> render.Screen:
+    told = session.performance
+    return render.Screen(etcd, session.play.picture(), told, told.clock.monotonic() - told.began)

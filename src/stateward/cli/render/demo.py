@@ -1,61 +1,204 @@
-"""The demonstration on a terminal: the pods, the team, who leads, and how far the story is."""
+"""The demonstration for people: a live screen, lines, and what to type into another terminal."""
 
 from __future__ import annotations
 
-from rich.console import Group, RenderableType
-from rich.panel import Panel
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
-from stateward.app.demo.stage import Picture
-from stateward.kube.objects.pods import Pod
+from stateward.app.demo.performance import Performance, Step
+from stateward.app.demo.picture import Picture
+from stateward.app.etcd.available import Found
+from stateward.etcd.api.status import MemberReport
+from stateward.kube.meta import ObjectKey
+
+_SPACE: Final = " "
+#: The columns of the table of members, each with the narrowest screen that has it.
+_COLUMNS: Final = (
+    ("member", 0), ("id", 80), ("role", 0), ("healthy", 0), ("version", 60), ("db size", 0),
+    ("lag", 100),
+)  # fmt: skip
 
 
-def screen(picture: Picture, done: list[str], now: str) -> RenderableType:
-    """Return the whole picture at one moment."""
-    told = Text()
-    for title in done:
-        told.append(f"✔ {title}\n", style="green")
-    if now:
-        told.append(f"… {now}\n", style="yellow")
-    return Group(_pods(picture), _team(picture), Panel(told, title="story", title_align="left"))
+@dataclass(frozen=True, slots=True)
+class Screen:
+    """All there is to see at one moment, as wide and as high as the terminal is."""
+
+    etcd: Found
+    picture: Picture
+    told: Performance
+    #: Seconds that the present chapter has taken.
+    under_way: float = 0.0
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Yield the lines, and leave out first what is past where they are too many."""
+        wide, high = options.max_width, options.height or console.size.height
+        fixed = [*headline(self.etcd), _members(self.picture, wide), *self._lines()]
+        rows = 7 + max(3, len(self.picture.pods)) + len(fixed)
+        chapters = self._chapters(max(3, high - rows - 3))
+        events = _events(self.picture)[-max(1, high - rows - len(chapters)) :]
+        texts: list[RenderableType] = [*headline(self.etcd), *chapters, Text(_SPACE)]
+        texts += [_members(self.picture, wide), *self._lines(), *events]
+        for it in texts:
+            if isinstance(it, Text):
+                it.truncate(wide, overflow="ellipsis")
+        yield Group(*texts)
+
+    def _chapters(self, room: int) -> list[Text]:
+        told = [_told(it) for it in self.told.steps]
+        now = self.told.now
+        if now is not None:
+            told.append(_line("…", now.title, f"{self.under_way:.1f} s", "yellow"))
+        ahead = [_line("·", it.title, "", "dim") for it in self.told.chapters[len(told) :]]
+        if not ahead and now is None:
+            return [_verdict(self.told)]
+        window = [*told, *ahead]
+        first = min(max(0, len(told) - room + 1), max(0, len(window) - room))
+        return window[first : first + room]
+
+    def _lines(self) -> list[Text]:
+        doing = self.picture.doing or "nothing yet"
+        operator = self.picture.operator or "nobody yet"
+        return [
+            _fact("doing", doing),
+            _fact("writer", writes(self.told)),
+            _fact("operator", f"{operator} leads"),
+        ]
+
+
+def headline(etcd: Found) -> list[Text]:
+    """Return which etcd runs, and what is known to be wrong with it."""
+    lines = [Text(f"{etcd}, on an embedded Kubernetes", style="bold")]
+    if etcd.caveat:
+        lines.append(Text(f"note: {etcd.caveat}", style="yellow"))
+    return lines
+
+
+def writes(told: Performance) -> str:
+    """Return what the writer has come to, in a few words."""
+    writer = told.actors.writer
+    lost = told.missing if told.lost is None else told.lost
+    return (
+        f"{writer.acknowledged} acknowledged, {writer.failed} failed, {lost} lost,"
+        f" longest gap {told.longest_gap:.1f} s"
+    )
+
+
+def step_lines(step: Step, picture: Picture) -> Iterator[str]:
+    """Yield a chapter that was told, for where nothing can be drawn over."""
+    mark = "✔" if step.ok else "✖"
+    yield f"{mark} {step.chapter.title} ({step.seconds:.1f} s){_killed(step)}"
+    if step.ok:
+        yield f"    {summary(picture)}"
+        return
+    yield f"    {step.complaint}"
+    yield from (f"    {it}" for it in step.stood)
 
 
 def summary(picture: Picture) -> str:
     """Return one line about what there is."""
-    pods = ", ".join(f"{pod.metadata.name} {_state(pod)}" for pod in picture.pods)
-    members = ", ".join(f"{it.metadata.name}={it.data['motto']!r}" for it in picture.members)
-    parts = [pods, members and f"{members}; leader {picture.leader}"]
-    return "; ".join(filter(None, parts)) or "nothing is left"
+    if picture.etcd is None:
+        return "no cluster"
+    members = ", ".join(f"{it.name} {_role(it)}" for it in picture.etcd.status.members)
+    return members or "no members"
 
 
-def _pods(picture: Picture) -> Table:
-    table = Table(title="pods", min_width=64)
-    for name in ("pod", "node", "address", "restarts", "state"):
-        table.add_column(name)
-    for pod in picture.pods:
-        restarts = sum(it.restart_count for it in pod.status.container_statuses)
-        table.add_row(
-            pod.metadata.name, pod.spec.node_name, pod.status.pod_ip, str(restarts), _state(pod)
+def result(told: Performance, seconds: float) -> str:
+    """Return the last line of a story that came true."""
+    return f"demo: all {len(told.chapters)} chapters came true ({seconds:.0f} s); {writes(told)}"
+
+
+def invitation(kubeconfig: str, key: ObjectKey) -> str:
+    """Return what to type into another terminal."""
+    namespace = f"-n {key.namespace}"
+    return "\n".join(
+        (
+            "",
+            "It is yours now. In another terminal:",
+            "",
+            f"    export KUBECONFIG={kubeconfig}",
+            f"    kubectl {namespace} get etcd -w",
+            f"    kubectl {namespace} scale etcd/{key.name} --replicas 5",
+            f"    kubectl {namespace} delete pod {key.name}-0",
+            f"    kubectl {namespace} describe etcd/{key.name}",
+            f"    kubectl {namespace} get events -w",
+            "",
+            "Ctrl-C ends it, and nothing is kept.",
+            "",
         )
+    )
+
+
+def _told(step: Step) -> Text:
+    mark, style = ("✔", "green") if step.ok else ("✖", "red")
+    return _line(mark, step.chapter.title, f"{step.seconds:.1f} s{_killed(step)}", style)
+
+
+def _killed(step: Step) -> str:
+    names = ", ".join(it.pod for it in step.kills if it.pod)
+    return f", killed {names}" if names else ""
+
+
+def _verdict(told: Performance) -> Text:
+    count, seconds = len(told.steps), sum(it.seconds for it in told.steps)
+    if all(it.ok for it in told.steps):
+        return _line("✔", f"all {count} chapters came true", f"{seconds:.0f} s", "green")
+    return _line("✖", f"chapter {count} did not come true", f"{seconds:.0f} s", "red")
+
+
+def _line(mark: str, title: str, took: str, style: str) -> Text:
+    return Text.assemble((f"{mark} {title}", style), (f"  {took}" if took else "", "dim"))
+
+
+def _fact(name: str, words: str) -> Text:
+    return Text.assemble((f"{name:<10}", "bold"), words)
+
+
+def _events(picture: Picture) -> list[Text]:
+    return [
+        _fact("" if number else "events", f"{it.reason}: {it.message}")
+        for number, it in enumerate(picture.events)
+    ]
+
+
+def _members(picture: Picture, wide: int) -> Table:
+    shown = [name for name, least in _COLUMNS if wide >= least]
+    table = Table(title=_title(picture), title_justify="left", title_style="bold", box=None)
+    for name in shown:
+        table.add_column(name, no_wrap=True, overflow="ellipsis", header_style="dim")
+    rows: Sequence[MemberReport] = picture.etcd.status.members if picture.etcd else ()
+    for member in rows:
+        cells = _cells(member)
+        table.add_row(*(cells[name] for name in shown), style="" if member.healthy else "yellow")
+    for _ in range(3 - len(rows)):  # the screen is not to jump
+        table.add_row(_SPACE)
     return table
 
 
-def _state(pod: Pod) -> str:
-    if pod.metadata.deleting:
-        return "leaving"
-    return "ready" if pod.ready else (pod.status.phase or "new").lower()
+def _title(picture: Picture) -> str:
+    if picture.etcd is None:
+        return "no EtcdCluster yet"
+    key, status = picture.etcd.metadata, picture.etcd.status
+    ready = status.ready_members or f"0/{picture.etcd.spec.replicas}"
+    leader = f", {status.leader} leads" if status.leader else ""
+    return f"etcd {key.namespace}/{key.name}: {ready} members{leader}"
 
 
-def _team(picture: Picture) -> Table:
-    table = Table(title=f"team demo/crew    leader: {picture.leader or 'nobody yet'}", min_width=64)
-    for name in ("member", "says", "state"):
-        table.add_column(name)
-    for member in picture.members:
-        leaving = "leaving" if member.metadata.deleting else "there"
-        table.add_row(member.metadata.name, member.data.get("motto", ""), leaving)
-    if picture.team is None:
-        table.add_row("[dim]no team[/dim]", "", "")
-    else:
-        table.caption = f"{picture.team.spec.size} asked for; {picture.team.status.doing or 'new'}"
-    return table
+def _cells(member: MemberReport) -> dict[str, str]:
+    return {
+        "member": member.name,
+        "id": member.id,
+        "role": member.role,
+        "healthy": "yes" if member.healthy else "no",
+        "version": member.version,
+        "db size": member.db_size,
+        "lag": str(member.index_lag),
+    }
+
+
+def _role(member: MemberReport) -> str:
+    return member.role if member.healthy else member.message or member.role

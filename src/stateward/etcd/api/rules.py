@@ -145,6 +145,18 @@ def _within(name: str) -> str:
     )
 
 
+_RENAMED: Final = (
+    "the headless service cannot be renamed: members know each other by names below it"
+)
+#: Where it has a name; whether it has one is asked in the spec.
+HEADLESS_NAME_RULES: Final = (Rule("self == oldSelf", _RENAMED),)
+
+
+def _is_named(of: str) -> str:
+    template = f"{of}.headlessServiceTemplate"
+    return f"(has({template}) && has({template}.metadata) && has({template}.metadata.name))"
+
+
 SPEC_RULES: Final = (
     Rule(
         f"{_REPLICAS} > 0 || !self.?storage.?emptyDir.hasValue()",
@@ -158,6 +170,11 @@ SPEC_RULES: Final = (
     Rule(
         f"{_in_spec('serverSecret')} == {_in_spec('serverSecret', 'oldSelf')}",
         "serverSecret cannot be added or taken away: clients would not understand members",
+    ),
+    Rule(
+        f"{_is_named('self')} == {_is_named('oldSelf')}",
+        _RENAMED,
+        field_path=".headlessServiceTemplate",
     ),
     Rule(
         _within("minAvailable"),

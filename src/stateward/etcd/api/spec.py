@@ -13,7 +13,7 @@ from msgspec import Meta
 from stateward.etcd.api import rules
 from stateward.etcd.api.storage import ClaimTemplate, Storage
 from stateward.kube.codec import Part
-from stateward.kube.crd.fields import Field, Rule, TemplateMetadata
+from stateward.kube.crd.fields import Field, Rule, TemplateMetadata, shaped
 
 DEFAULT_GRACE = "60s"
 #: A secret's name; empty: there is none.
@@ -42,10 +42,26 @@ class ServiceTemplate(Part):
     ] = {}
 
 
+class NamedMetadata(Part):
+    """What may be said of the service by which members find each other."""
+
+    name: Annotated[
+        str,
+        Meta(max_length=63),
+        Field(description="Its name, for good.", rules=rules.HEADLESS_NAME_RULES),
+    ] = ""
+    labels: Annotated[dict[str, str], Field(description="More labels.")] = {}
+    annotations: Annotated[dict[str, str], Field(description="More annotations.")] = {}
+
+
 class HeadlessServiceTemplate(Part):
     """What is laid over the service by which members find each other."""
 
-    metadata: Annotated[TemplateMetadata, Field(description="Name, labels, annotations.")] = {}
+    metadata: Annotated[
+        dict[str, Any],
+        shaped(NamedMetadata),
+        Field(description="Name, labels, annotations."),
+    ] = {}
 
 
 class BudgetSpec(Part):

@@ -40,12 +40,14 @@ class Applier:
         """Write a document; say why not when somebody else's object has its name."""
         metadata = wanted["metadata"]
         key = ObjectKey(metadata["namespace"], metadata["name"])
-        if not seen and (taken := await self._taken(resource, key, wanted)) is not None:
-            return taken
+        ours = seen
+        if not seen and (found := await self._found(resource, key)) is not None:
+            if (taken := _taken(resource, found, wanted)) is not None:
+                return taken
+            ours = True  # somebody changed it so that we did not know it again
         try:
-            found = await self._client.patch(
-                resource, key, Apply(wanted, FIELD_MANAGER, force=seen)
-            )
+            patch = Apply(wanted, FIELD_MANAGER, force=ours)
+            found = await self._client.patch(resource, key, patch)
         except Invalid as error:
             return Blocked(
                 "ObjectRefused",
@@ -53,26 +55,18 @@ class Applier:
                 "mend what the spec says about it",
             )
         except Conflict as error:
-            if seen:
+            if ours:
                 raise
             return _name_taken(resource, key, str(error))
         self._remember(found, wanted)
         return None
 
-    async def _taken(self, resource: Resource[Any], key: ObjectKey, wanted: Json) -> Outcome | None:
-        """Say so when there is an object of that name that is not our cluster's."""
+    async def _found(self, resource: Resource[Any], key: ObjectKey) -> Object | None:
         try:
-            found = await self._client.get(resource, key)
+            found: Object = await self._client.get(resource, key)
         except NotFound:
             return None
-        owner, ours = found.metadata.controller, wanted["metadata"]["ownerReferences"][0]["uid"]
-        if owner is not None and owner.uid == ours:
-            return None
-        if found.metadata.deleting:
-            return Wait(
-                "LeftoverLeaving", f"waiting for {resource.kind} {key.name} of before to go"
-            )
-        return _name_taken(resource, key, "it is not of this cluster")
+        return found
 
     def _remember(self, found: Object, wanted: Json) -> None:
         metadata = found.metadata
@@ -80,6 +74,17 @@ class Applier:
         self._settled.move_to_end(metadata.uid)
         if len(self._settled) > _REMEMBERED:
             self._settled.popitem(last=False)
+
+
+def _taken(resource: Resource[Any], found: Object, wanted: Json) -> Outcome | None:
+    """Say so when an object of that name is not our cluster's."""
+    owner, ours = found.metadata.controller, wanted["metadata"]["ownerReferences"][0]["uid"]
+    if owner is not None and owner.uid == ours:
+        return None
+    name = found.metadata.name
+    if found.metadata.deleting:
+        return Wait("LeftoverLeaving", f"waiting for {resource.kind} {name} of before to go")
+    return _name_taken(resource, found.metadata.key, "it is not of this cluster")
 
 
 def _name_taken(resource: Resource[Any], key: ObjectKey, why: str) -> Blocked:

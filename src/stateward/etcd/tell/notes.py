@@ -15,11 +15,15 @@ def noting(
     status: EtcdClusterStatus, view: View, move: moves.Move, outcome: Outcome
 ) -> EtcdClusterStatus:
     """Return the status with when space was last reclaimed, and how far a recovery is."""
-    made = isinstance(outcome, Retry) and outcome.reason == move.name
-    if made and isinstance(move, moves.Compact | moves.Defragment):
+    if was_made(move, outcome) and isinstance(move, moves.Compact | moves.Defragment):
         when = moments.to_rfc3339(view.now)
         status = msgspec.structs.replace(status, last_defragmentation=when)
     return _with_recovery(status, view)
+
+
+def was_made(move: moves.Move, outcome: Outcome) -> bool:
+    """Tell whether a move was made; one that etcd or Kubernetes put off ends in another word."""
+    return isinstance(outcome, Retry) and outcome.reason == move.name
 
 
 def _with_recovery(status: EtcdClusterStatus, view: View) -> EtcdClusterStatus:

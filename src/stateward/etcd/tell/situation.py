@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from stateward.core.facts import Known
+from stateward.core.facts import Known, Unknown
 from stateward.etcd.model.history import rewound
 from stateward.etcd.model.members import AlarmKind, quorum
 from stateward.etcd.model.view import Replica, View
@@ -116,9 +116,11 @@ def _without_quorum(view: View) -> Situation | None:
 
 def _silence(view: View) -> Situation:
     """Tell a lost quorum from one that we only cannot ask."""
-    if not view.reached and any(it.pod is not None and it.pod.ready for it in view.replicas):
+    ready = [it for it in view.replicas if it.pod is not None and it.pod.ready]
+    if ready and not view.reached:
+        why = next((it.status.reason for it in ready if isinstance(it.status, Unknown)), "")
         message = "pods are ready, but the operator reaches none of their members"
-        return Situation(Reason.UNREACHABLE, message)
+        return Situation(Reason.UNREACHABLE, f"{message}; {why}" if why else message)
     known = view.cluster.status.last_known_members
     voters = {it.name for it in known if not it.learner}
     led = [it for it in view.reached if it.name in voters and it.said and it.said.leader]
