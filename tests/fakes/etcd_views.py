@@ -21,6 +21,7 @@ and what may follow a letter, in any number:
     -  there is no pod                    ~  there is no claim
     !  the container crashes on and on    ?  the pod finds no node
     %  the claim is being deleted         $  the claim lost its volume
+    ^  the pod is not ready yet
 
 A quorum is there when those who answer make one and somebody leads; ``quorum=False`` says otherwise.
 """
@@ -68,7 +69,7 @@ VOTERS, LEARNERS = frozenset("Lfdnaw"), frozenset("lbu")
 LISTED = VOTERS | LEARNERS
 ANSWERS = frozenset("Lfnawlb")
 HEALTHY = frozenset("Lf")
-MARKS = "'*-~!?%$"
+MARKS = "'*-~!?%$^"
 
 _TOKEN = re.compile(rf"(?P<letter>[Lfdnawlbuxc.])(?P<marks>[{re.escape(MARKS)}]*)")
 
@@ -357,7 +358,7 @@ def _pod(token: Token, facts: _Facts) -> PodSeen:
         created=facts.now - AGE,
         address="" if homeless else f"10.0.0.{token.ordinal + 1}",
         node="" if homeless else f"node-{token.ordinal}",
-        ready=token.answers and token.letter in HEALTHY,
+        ready=token.answers and token.letter in HEALTHY and "^" not in token.marks,
         deleting="*" in token.marks,
         revision=OLD if "'" in token.marks else NEW,
         running=not trouble,

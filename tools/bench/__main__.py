@@ -11,6 +11,7 @@ import structlog
 
 from stateward.sim.teams import simulate_team
 from tools.bench import cluster, kubernetes, pods
+from tools.bench.etcd import __main__ as etcd
 
 #: What docs/architecture.md promises, for one pod.
 MEMORY_KB, CPU_US = 8.0, 100.0
@@ -76,7 +77,7 @@ def measure_simulation() -> None:
 
 def main() -> int:
     """Measure everything."""
-    kept = [measure_informer(), kubernetes.measure(), cluster.measure()]
+    kept = [measure_informer(), kubernetes.measure(), cluster.measure(), etcd.measure()]
     measure_simulation()
     print(f"\nbench: {'every promise is kept' if all(kept) else 'A PROMISE IS NOT KEPT'}")
     return 0 if all(kept) else 1

@@ -13,7 +13,9 @@ from stateward.etcd import dialling, wanting
 from stateward.etcd.addresses import AddressBook
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import Settings, settings_of
+from stateward.etcd.build import documents
 from stateward.etcd.build.config import config_of
+from stateward.etcd.build.flags import quota
 from stateward.etcd.caches import Caches, of_cluster
 from stateward.etcd.decide import chart
 from stateward.etcd.dialling import Answers
@@ -103,6 +105,7 @@ class Observer:
             image_version=str(settings.version or ""),
             wanted_bytes=(settings.storage_bytes or 0) if settings.claim_spec else 0,
             wanted_size=_size(settings),
+            quota=quota(cluster, settings),
         )
         return Seen(
             view=view,
@@ -146,8 +149,13 @@ class Observer:
         return doors
 
     def _config(self, cluster: EtcdCluster) -> Config | None:
+        """Return what members are told as they start; None: it must be written anew."""
         found = self._of.caches.configs.get(names.config_key(cluster.metadata.key))
-        return config_of(found.data) if found is not None else None
+        config = config_of(found.data) if found is not None else None
+        if found is None or config is None:
+            return None
+        wanted = documents.variables(cluster, config).document
+        return None if self._of.differs(found, wanted) else config
 
     def _around(self, cluster: EtcdCluster) -> Iterator[tuple[Resource[Any], Whole]]:
         key = cluster.metadata.key

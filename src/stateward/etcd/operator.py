@@ -24,7 +24,7 @@ from stateward.kube.interception import InterceptedClient
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import PODS, VOLUME_CLAIMS, Resource
 from stateward.runtime import triggers
-from stateward.runtime.controller import Controller, Source
+from stateward.runtime.controller import Controller, Habits, Source
 from stateward.runtime.election import Candidate, Terms, candidate
 from stateward.runtime.fencing import Fencing
 from stateward.runtime.informer import Informer
@@ -40,6 +40,8 @@ T = TypeVar("T", bound=Object)
 
 LEASE = ObjectKey("stateward", "etcd-operator")
 COMPONENT = "stateward-etcd"
+#: Seconds between two looks at a cluster at rest: etcd tells nobody that it is full, or hangs.
+_LOOK_AGAIN = 20.0
 #: Every move is told. One member that is replaced takes a dozen, and as many waits between them.
 _EVERY_MOVE = Limits(burst=200, refill=15.0)
 
@@ -153,6 +155,7 @@ def _room(
         client=kit.client,
         ports=kit.ports.stream(f"controller/{namespace}"),
         meter=kit.metrics.controller(name),
+        habits=Habits(probe_every=_LOOK_AGAIN),
     )
     return (clusters, *parts), controller
 

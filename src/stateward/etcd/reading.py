@@ -67,10 +67,15 @@ def workload_seen(live: Workload, *, differs: bool, outgrown: bool) -> WorkloadS
         start=int((live.spec.get("ordinals") or {}).get("start", 0)),
         update_revision=status.update_revision if is_fresh else "",
         deleting=live.metadata.deleting,
-        owner_uid=owner.uid if owner else "",
+        owner_uid=owner.uid if owner else _former(live.metadata),
         differs=differs,
         outgrown=outgrown,
     )
+
+
+def _former(metadata: ObjectMeta) -> str:
+    """Return nothing for what an earlier cluster of this name left behind: it is taken over."""
+    return "" if CLUSTER_UID_LABEL in metadata.labels else "nobody"
 
 
 def template_bytes(templates: Iterable[Mapping[str, Any]]) -> int:

@@ -8,7 +8,7 @@ sent, or right after it was carried out and before it heard the answer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
@@ -148,8 +148,11 @@ class Operation:
     #: Sizes that are asked for before ``first`` is reached by it, as to sleep.
     via: tuple[int, ...] = ()
     grace: str = "10s"
-    #: The n of every how many that are tried.
-    stride: int = 1
+    #: How many calls it takes, more or less: so many deaths are tried at once.
+    about: int = 15
+
+    def __str__(self) -> str:
+        return self.name
 
     @property
     def stayers(self) -> frozenset[str]:
@@ -205,9 +208,7 @@ class Trial:
         world, operation = self.world, self.operation
         sizes = (*operation.via, operation.first or 0)
         async with world.operating():
-            await world.create(
-                NAME, replicas=sizes[0], unhealthyMemberGracePeriod=operation.grace
-            )
+            await world.create(NAME, replicas=sizes[0], unhealthyMemberGracePeriod=operation.grace)
             await self._settle(sizes[0])
             door = world.door((await world.pods(NAME))[0])
             for n in range(KEYS):
@@ -304,37 +305,42 @@ def _ids(roster: Roster) -> dict[str, int]:
 
 @dataclass(slots=True)
 class Sweep:
-    """The deaths at all calls of an operation, several at a time, each in its own namespace."""
+    """Deaths at the calls of an operation, side by side, each in a namespace of its own."""
 
     world: World
     operation: Operation
-    abreast: int = 8
+    #: Where to begin, and every how many-th n is tried.
+    first: int = 1
+    stride: int = 1
+    sides: tuple[Side, ...] = (Side.AFTER,)
     tried: int = 0
     #: What a run does that nobody disturbs.
     calls: list[str] = field(default_factory=list)
 
     async def run(self) -> None:
-        """Try n after n, on both sides of the call, until a run ends without its n-th call."""
-        deaths = self._deaths()
+        """Try n after n until a run ends without its n-th call."""
+        end = self.operation.about + self.stride + 1
+        await self._try(range(self.first, end, self.stride))
+        for n in count(end + (self.first - end) % self.stride, self.stride):
+            if self.calls:
+                return
+            await self._try([n])
+
+    async def _try(self, numbers: Iterable[int]) -> None:
+        dooms = [Doom(n, side) for n in numbers for side in self.sides]
+        if self.first == 1 and not self.tried and Side.BEFORE not in self.sides:
+            dooms.append(Doom(1, Side.BEFORE))
         async with asyncio.TaskGroup() as group:
-            for _ in range(self.abreast):
-                group.create_task(self._work(deaths))
+            for doom in dooms:
+                group.create_task(self._one(doom))
 
-    def _deaths(self) -> Iterator[Doom]:
-        for n in count(1, self.operation.stride):
-            for side in Side:
-                if self.calls:
-                    return
-                yield Doom(n, side)
-
-    async def _work(self, deaths: Iterator[Doom]) -> None:
-        for doom in deaths:
-            room = await self.world.room(f"{doom.side.value}-{doom.at}")
-            reached = await Trial(room, self.operation, doom).run()
-            self.tried += reached
-            if not reached:
-                self.calls = self.calls or doom.calls
-            await room.delete(NAME)
+    async def _one(self, doom: Doom) -> None:
+        room = await self.world.room(f"{doom.side.value}-{doom.at}")
+        reached = await Trial(room, self.operation, doom).run()
+        self.tried += reached
+        if not reached:
+            self.calls = self.calls or doom.calls
+        await room.delete(NAME)
 
     def __str__(self) -> str:
         tried = f"{self.operation.name}: {self.tried} deaths around {len(self.calls)} calls"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable
 from contextlib import suppress
 
 import aiohttp
@@ -12,6 +12,7 @@ import pytest
 from operators.etcd.troubles import (
     NAME,
     eventually,
+    nudge,
     pod,
     replaced,
     standing,
@@ -35,7 +36,7 @@ LARGER = {"quota-backend-bytes": str(64 * MEGABYTE)}
 async def test_row_9b_a_database_full_of_history_gets_room(plane: str, etcd: str) -> None:
     async with world(plane, etcd=etcd) as it, it.operating():
         before = await three(it, options=SMALL)
-        await fill(it, "the same key")
+        await fill(it)
         await it.until(NAME, lambda now: said(now, "Ready")[1] == "NoSpace")
         await eventually(lambda: takes_writes(it))
         await it.ready(NAME)
@@ -47,8 +48,7 @@ async def test_row_9b_a_database_full_of_history_gets_room(plane: str, etcd: str
 async def test_row_9b_a_database_full_of_data_is_told_and_a_larger_quota_helps(plane: str) -> None:
     async with world(plane) as it, it.operating():
         before = await three(it, options=SMALL)
-        await fill(it, "key {}")
-        full = await it.until(NAME, is_held_by("NoSpace"))
+        full = await fill_for_good(it)
         assert said(full, "Available") == ("False", "NoSpace")
         assert "quota-backend-bytes" in full.status.blockers[0].hint
         assert not await takes_writes(it)
@@ -66,6 +66,7 @@ async def test_row_9_a_corrupt_member_is_replaced(plane: str) -> None:
         door = it.door(await pod(it, 0))
         await door.put(b"key", b"value")
         await raise_alarm(it, int(before.members[2], 16), AlarmKind.CORRUPT)
+        await nudge(it)
         await it.until(NAME, lambda now: said(now, "Degraded") == ("True", "Corrupt"))
         after = await replaced(it, before, 2)
         assert after.without(2) == before.without(2)
@@ -92,13 +93,30 @@ async def test_an_alarm_is_nothing_to_a_paused_operator(plane: str) -> None:
 # -------------------------------------------------------------------------- what happens
 
 
-async def fill(world: World, key: str) -> None:
-    """Write until etcd refuses."""
+async def fill(world: World) -> None:
+    """Write one key again and again until etcd refuses."""
     door = world.door(await pod(world, 0))
     with suppress(NoSpace):
-        for number in range(200):
-            await door.put(key.format(number).encode(), bytes(MEGABYTE // 2))
+        for _ in range(200):
+            await door.put(b"the same key", bytes(MEGABYTE // 2))
         raise AssertionError("the database was never full")
+    await nudge(world)
+
+
+async def fill_for_good(world: World) -> EtcdCluster:
+    """Write one key after another until the operator, too, finds no room any more."""
+    door, number = world.door(await pod(world, 0)), 0
+    async with asyncio.timeout(60):
+        while True:
+            try:
+                await door.put(f"key {number}".encode(), bytes(MEGABYTE // 2))
+            except NoSpace:
+                await nudge(world)
+                await asyncio.sleep(0.3)
+            number += 1
+            found = await world.get(NAME)
+            if "NoSpace" in {it.guard for it in found.status.blockers}:
+                return found
 
 
 async def takes_writes(world: World) -> bool:
@@ -116,10 +134,3 @@ async def raise_alarm(world: World, member_id: int, kind: AlarmKind) -> None:
     url = f"http://{address}:{CLIENT_PORT}/v3/maintenance/alarm"
     async with aiohttp.ClientSession() as session, session.post(url, data=json.dumps(body)) as said:
         assert said.status == 200, await said.text()
-
-
-def is_held_by(guard: str) -> Callable[[EtcdCluster], bool]:
-    def holds(cluster: EtcdCluster) -> bool:
-        return any(it.guard == guard for it in cluster.status.blockers)
-
-    return holds

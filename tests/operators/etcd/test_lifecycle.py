@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import pytest
 
 from operators.etcd.witness import Witness, member_ids, told, uids
 from operators.etcd.worlds import World, said, world
+from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.etcd.objects import WHOLE_BUDGETS, WHOLE_CONFIG_MAPS, WHOLE_SERVICES, WORKLOADS
-from stateward.kube.client import MergePatch, Propagation, Selection
+from stateward.kube.client import MergePatch, Propagation
 from stateward.kube.errors import NotFound
 from stateward.kube.resources import PODS, VOLUME_CLAIMS, Resource
 
@@ -20,14 +22,24 @@ PARTS = (PODS, VOLUME_CLAIMS, WORKLOADS, WHOLE_CONFIG_MAPS, WHOLE_SERVICES, WHOL
 
 async def left_of(it: World, name: str) -> set[str]:
     """Return the kinds of which a cluster has something."""
-    found = {part.kind for part in PARTS if await it._of(part, name)}
-    return found
+    return {part.kind for part in PARTS if await it._of(part, name)}
 
 
 async def until_left(it: World, name: str, kinds: set[str]) -> None:
     """Wait until there is nothing else left of a cluster."""
+
+    async def holds() -> bool:
+        return await left_of(it, name) == kinds
+
+    await eventually(holds)
+
+
+async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
+    """Wait until something is so."""
     async with asyncio.timeout(40):
-        while await left_of(it, name) != kinds:
+        while True:
+            if await holds():
+                return
             await asyncio.sleep(0.1)
 
 
@@ -52,10 +64,24 @@ async def test_a_deleted_cluster_takes_everything_with_it(plane: str) -> None:
         await until_left(it, "shop", set())
 
 
+async def test_a_cluster_that_goes_before_it_stood_leaves_nothing_either(plane: str) -> None:
+    async with world(plane) as it, it.operating():
+        await it.create("shop", replicas=3)
+
+        async def has_claims() -> bool:
+            return len(await it.claims("shop")) == 3
+
+        await eventually(has_claims)
+        await it.delete("shop")
+        await until_left(it, "shop", set())
+
+
 async def test_18_kept_volumes_are_gone_on_from(plane: str) -> None:
     async with world(plane) as it, it.operating():
-        await it.create("shop", replicas=3, retainVolumesOnDelete=True)
+        await it.create("shop", replicas=3)
         first = await it.ready("shop")
+        await it.edit("shop", retainVolumesOnDelete=True)
+        await eventually(partial(claims_are_owned, it, first, owned=False))
         await put(it, "shop", "promised", "kept")
         ids, claims = await member_ids(it, "shop"), uids(await it.claims("shop"))
         await it.delete("shop")
@@ -66,7 +92,43 @@ async def test_18_kept_volumes_are_gone_on_from(plane: str) -> None:
         assert await member_ids(it, "shop") == ids
         assert uids(await it.claims("shop")) == claims
         assert await value(it, "shop", "promised") == "kept"
+        for retain in (True, False):  # minds change
+            await it.edit("shop", retainVolumesOnDelete=retain)
+            await eventually(partial(claims_are_owned, it, second, owned=not retain))
         await it.delete("shop")  # this time nobody asked for them to stay
+        await until_left(it, "shop", set())
+
+
+async def claims_are_owned(it: World, cluster: EtcdCluster, *, owned: bool) -> bool:
+    uid = cluster.metadata.uid
+    found = [one.metadata.owner_references for one in await it.claims("shop")]
+    return all((uid in {one.uid for one in owners}) == owned for owners in found)
+
+
+async def test_17_members_that_were_left_running_are_taken_over_again(plane: str) -> None:
+    """As after `kubectl delete --cascade=orphan`, which is how an object itself is made anew."""
+    async with world(plane) as it, it.operating():
+        await it.create("shop", replicas=3)
+        first = await it.ready("shop")
+        pods, ids = uids(await it.pods("shop")), await member_ids(it, "shop")
+        await it.client.delete(
+            ETCD_CLUSTERS,
+            it.key("shop"),
+            uid=first.metadata.uid,
+            propagation=Propagation.ORPHAN,
+        )
+
+        async def is_gone() -> bool:
+            return not (await it.client.list(ETCD_CLUSTERS)).items
+
+        await eventually(is_gone)
+        await it.create("shop", replicas=3)
+        second = await it.ready("shop")
+        assert second.status.cluster_id == first.status.cluster_id
+        assert await member_ids(it, "shop") == ids
+        assert uids(await it.pods("shop")) == pods
+        await eventually(partial(claims_are_owned, it, second, owned=True))
+        await it.delete("shop")
         await until_left(it, "shop", set())
 
 
@@ -143,9 +205,11 @@ async def until_new(it: World, resource: Resource[Any], name: str, uid: str) -> 
 
 async def until_holds(it: World, resource: Resource[Any], name: str, holds: Callable) -> None:
     """Wait until something is true of an object."""
-    async with asyncio.timeout(40):
-        while not holds(await it.client.get(resource, it.key(name))):
-            await asyncio.sleep(0.1)
+
+    async def is_so() -> bool:
+        return holds(await it.client.get(resource, it.key(name)))
+
+    await eventually(is_so)
 
 
 AROUND = {
@@ -177,7 +241,7 @@ EDITS: list[tuple[Resource[Any], str, dict[str, Any], Callable[[Any], bool]]] = 
         WHOLE_SERVICES,
         "shop-headless",
         {"spec": {"publishNotReadyAddresses": False}},
-        lambda its: its.spec["publishNotReadyAddresses"] is True,
+        lambda its: its.spec.get("publishNotReadyAddresses") is True,
     ),
     (
         WHOLE_SERVICES,

@@ -19,6 +19,7 @@ from fakes import kubectl
 from operators.etcd.worlds import World
 from stateward.core.errors import PeerError, UsageError
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
+from stateward.etcd.members.errors import EtcdPacing
 from stateward.etcd.members.port import Dialer, Endpoint, MemberApi
 from stateward.etcd.model.members import MemberStatus
 from stateward.etcd.model.names import ordinal_of
@@ -31,8 +32,8 @@ R = TypeVar("R")
 
 NAME = "shop"
 #: Seconds that a member of these stories may be away, and a while in which nothing may happen.
-GRACE = 5.0
-A_WHILE = 12.0
+GRACE = 3.0
+A_WHILE = 7.0
 PATIENCE = 90.0
 
 
@@ -153,7 +154,33 @@ async def run_kubectl(world: World, *words: str) -> str:
     return said.decode()
 
 
+async def add_by_hand(world: World, peer_url: str) -> int:
+    """Do as ``etcdctl member add --learner`` does; return who was added."""
+    added = await _by_hand(world, lambda door: door.add_learner(peer_url))
+    return added.id
+
+
+async def remove_by_hand(world: World, member_id: int) -> None:
+    """Do as ``etcdctl member remove`` does."""
+    await _by_hand(world, lambda door: door.remove(member_id))
+
+
+async def _by_hand(world: World, ask: Callable[[MemberApi], Awaitable[R]]) -> R:
+    """Ask etcd until it agrees: it refuses for some seconds after a start or a change."""
+    async with asyncio.timeout(PATIENCE):
+        while True:
+            with suppress(EtcdPacing):
+                return await ask(world.door(await pod(world, 1)))
+            await asyncio.sleep(0.2)
+
+
 # -------------------------------------------------------------------------- what comes of it
+
+
+async def nudge(world: World) -> None:
+    """Have the operator look now: at rest it looks once a minute, since etcd tells nobody."""
+    body = {"metadata": {"annotations": {"story/nudged-at": str(world.ports.clock.now())}}}
+    await world.client.patch(ETCD_CLUSTERS, world.key(NAME), MergePatch(body))
 
 
 async def replaced(world: World, before: Standing, ordinal: int) -> Standing:

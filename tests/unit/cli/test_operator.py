@@ -114,9 +114,10 @@ def test_whoever_is_alone_takes_no_lease(started, monkeypatch, word):
     if word == "variable":
         monkeypatch.setenv("STATEWARD_NO_LEADER_ELECTION", "true")
     words = ["--no-leader-election"] if word == "flag" else []
-    assert main(["operator", "--product", "example", *words]) == 0
+    assert main(["operator", *words]) == 0
 
-    assert started[0].lease("example") is None
+    assert started[0].products == ("etcd",)
+    assert started[0].lease("etcd") is None
 
 
 def test_no_two_processes_have_the_same_name():

@@ -58,6 +58,16 @@ class Kept:
         await self.client.create(ETCD_CLUSTERS, {"metadata": metadata, "spec": spec})
         await self.ready(name)
 
+    async def delete(self, name: str) -> None:
+        """Delete a cluster; wait until its pods are gone."""
+        uid = (await self.get(name)).metadata.uid
+        await self.client.delete(ETCD_CLUSTERS, _key(name), uid=uid)
+        async with asyncio.timeout(_PATIENCE):
+            while True:
+                if not await self._pods(name):
+                    return
+                await asyncio.sleep(_LOOK)
+
     async def edit(self, name: str, **spec: Any) -> None:
         """Change what is asked for; wait until it is so."""
         await self.client.patch(ETCD_CLUSTERS, _key(name), MergePatch({"spec": spec}))
@@ -172,7 +182,7 @@ def _process(stack: AsyncExitStack, *words: str) -> subprocess.Popen[bytes]:
 
 async def _until_there(process: subprocess.Popen[bytes], kubeconfig: Path) -> None:
     async with asyncio.timeout(30):
-        while not kubeconfig.exists():
+        while not await asyncio.to_thread(kubeconfig.exists):
             if process.poll() is not None:
                 raise RuntimeError("the local cluster ended")
             await asyncio.sleep(_LOOK)

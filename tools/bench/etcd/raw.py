@@ -107,6 +107,8 @@ class RawCluster:
     folder: Path
     dialer: Connections
     members: dict[int, Member] = field(default_factory=dict)
+    #: Whoever takes a number again listens where the one before did, as pods of a set do.
+    _ports: dict[int, tuple[int, int, int]] = field(default_factory=dict)
 
     def door(self, number: int) -> MemberApi:
         """Return how a client asks a member."""
@@ -114,7 +116,8 @@ class RawCluster:
         return self.dialer.dial(Endpoint(it.address, it.ports[0]))
 
     def _prepared(self, number: int) -> Member:
-        return Member(number, self.folder / str(number), _free_ports())
+        ports = self._ports.setdefault(number, _free_ports())
+        return Member(number, self.folder / str(number), ports)
 
     def _initial(self) -> str:
         return ",".join(it.entry for it in self.members.values())
@@ -220,7 +223,7 @@ class RawCluster:
 @asynccontextmanager
 async def raw_cluster(etcd: Path, folder: Path) -> AsyncGenerator[RawCluster, None]:
     """Give a cluster without members; what is started in it ends with the block."""
-    folder.mkdir()
+    await asyncio.to_thread(folder.mkdir)
     dialer = Connections()
     cluster = RawCluster(etcd, folder, dialer)
     try:

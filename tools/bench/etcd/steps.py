@@ -21,6 +21,9 @@ SETTLE = 7.0
 GRACE = 60.0
 REST = 60.0
 _NAME = "bench"
+#: From these on a change of members is not refused for 5 s after the last one, if a majority was
+#: connected for longer.
+_WITHOUT_WINDOW = {5: 30, 6: 11}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,39 +65,62 @@ class Rest:
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
-    """Everything that was measured, and on which etcd."""
+class Chosen:
+    """The etcds of this machine that are measured with."""
 
-    etcd: Found
-    upgrade: str
+    #: The one for all steps.
+    newest: Found
+    #: One of the minor release before it, to be upgraded.
+    before: Found | None
+    #: One that refuses changes of members for 5 s after the last one.
+    paced: Found | None
+
+    def __str__(self) -> str:
+        older = self.before.version if self.before else "nothing"
+        paced = self.paced.version if self.paced else "nothing"
+        return f"{self.newest}; upgraded from {older}; paced by {paced}"
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """Everything that was measured, and on which etcds."""
+
+    etcds: Chosen
     lines: tuple[Line, ...]
     rest: Rest
 
 
-def chosen() -> tuple[Found, Found | None]:
-    """Return the etcd to measure with, and one of the minor release before it, if there is one."""
+def chosen() -> Chosen:
+    """Return the etcds to measure with."""
     found = available()
     newest = best(found)
     if newest is None:
         raise RuntimeError("no etcd is on this machine")
     before = of_minor(Version(newest.version.major, newest.version.minor - 1, 0), found)
-    return newest, before if before is not None and not before.caveat else None
+    sound = before if before is not None and not before.caveat else None
+    return Chosen(newest, sound, next(filter(_has_window, found), None))
+
+
+def _has_window(found: Found) -> bool:
+    version = found.version
+    return version.patch < _WITHOUT_WINDOW.get(version.minor, 0)
 
 
 async def measure() -> Result:
     """Take every step."""
-    etcd, before = chosen()
-    version = str(etcd.version)
+    etcds = chosen()
+    etcd, version = etcds.newest, str(etcds.newest.version)
     async with _both(etcd) as (raw, ours):
         lines = [await _line("create 3", raw.create(3), ours.create(_NAME, version, 3), _S(4))]
-        lines += await _sizes(raw, ours)
+        paced = await _paced(ours, etcds.paced) if etcds.paced else []
+        lines += await _sizes(raw, ours, paced)
+        lines += paced
         lines += await _mishaps(raw, ours)
         rest = await _rest(ours)
         lines += [await _rolled(raw, ours, etcd)]
-        if before is not None:
-            lines += [await _upgraded(ours, before, etcd)]
-    upgrade = f"{before.version} to {version}" if before else "no earlier etcd to upgrade from"
-    return Result(etcd, upgrade, tuple(lines), rest)
+        if etcds.before is not None:
+            lines += [await _upgraded(ours, etcds.before, etcd)]
+    return Result(etcds, tuple(lines), rest)
 
 
 @asynccontextmanager
@@ -105,11 +131,28 @@ async def _both(etcd: Found) -> AsyncGenerator[tuple[RawCluster, Kept], None]:
             yield raw, ours
 
 
-async def _sizes(raw: RawCluster, ours: Kept) -> list[Line]:
+async def _paced(ours: Kept, etcd: Found) -> list[Line]:
+    """Grow where etcd itself sets the pace, by refusing changes that come too soon."""
+    name, lines = "paced", []
+    with tempfile.TemporaryDirectory(prefix="bench-etcd-") as folder:
+        async with raw_cluster(etcd.path, Path(folder) / "raw") as raw:
+            await raw.create(1)
+            await ours.create(name, str(etcd.version), 1)
+            for before, size in ((1, 3), (3, 5)):
+                step = f"{before} to {size}, etcd {etcd.version}"
+                asked = ours.edit(name, replicas=size)
+                lines.append(await _line(step, raw.grow(size), asked, Target(times=1.2)))
+    await ours.delete(name)
+    return lines
+
+
+async def _sizes(raw: RawCluster, ours: Kept, paced: list[Line]) -> list[Line]:
+    """Change sizes; where etcd does not set the pace, the pace is that of one that does."""
+    pace = {step: _S(round(1.2 * it.reference, 1)) for step, it in zip((1, 3), paced, strict=False)}
     lines = []
-    pacing, brief = Target(times=1.2), _S(3)
-    for before, size, target in ((3, 5, pacing), (5, 3, brief), (3, 1, brief), (1, 3, pacing)):
+    for before, size in ((3, 5), (5, 3), (3, 1), (1, 3)):
         move = raw.grow(size) if size > before else raw.shrink(size)
+        target = pace.get(before, Target(times=1.2)) if size > before else _S(3)
         name = f"scale {before} to {size}"
         lines.append(await _line(name, move, ours.edit(_NAME, replicas=size), target))
     return lines

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from stateward.app.demo.picture import Holds
 from stateward.core.chance import Chance
 
 #: How many kills a chapter can have, each as likely as the others.
@@ -20,8 +21,20 @@ class Kill:
 
     #: Seconds after the chapter has begun.
     after: float
-    #: Which of the pods that there are then: in the order of names, counted around.
+    #: Which of the pods that run then: in the order of names, counted around.
     pick: int
+
+
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """Who was killed, and what holds once it is back."""
+
+    #: Empty when nobody was there.
+    pod: str
+    healed: Holds
+
+
+NOBODY = Strike("", lambda _: True)
 
 
 def plan(seed: int | None, spans: Mapping[str, float]) -> dict[str, tuple[Kill, ...]]:

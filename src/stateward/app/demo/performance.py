@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from stateward.app.demo.kills import Kill, plan
+from stateward.app.demo.chapters import Chapter
+from stateward.app.demo.kills import Kill, Strike, plan
 from stateward.app.demo.picture import Holds, Picture, how_it_stood
-from stateward.app.demo.story import Chapter
 from stateward.core.clock import Clock
 from stateward.core.errors import StatewardError
 
@@ -57,13 +57,13 @@ class Actors(Protocol):
     def picture(self) -> Picture:
         """Return what there is to see now."""
 
-    def strike(self, pick: int) -> str:
-        """Kill one of the members; return which."""
+    def strike(self, pick: int) -> Strike:
+        """Kill one of the members, if there is any."""
 
 
 @dataclass(frozen=True, slots=True)
 class Struck:
-    """A kill that happened."""
+    """A kill in a chapter that was told."""
 
     after: float
     #: Empty when nobody was there.
@@ -149,7 +149,7 @@ class Performance:
             async with asyncio.timeout(self.patience):
                 await self._come_true(chapter, kills)
         except TimeoutError:
-            complaint = f"waited for {chapter.wanted}, which was not so after {self.patience:g} s"
+            complaint = f"waited for {self._awaited()}, which was not so after {self.patience:g} s"
         except StatewardError as error:
             complaint = error.sentence()
         picture = self.actors.picture() if complaint else Picture()
@@ -163,20 +163,24 @@ class Performance:
             doing=picture.doing,
         )
 
+    def _awaited(self) -> str:
+        """Return what the present chapter waits for."""
+        wanted = self.now.wanted if self.now else ""
+        killed = sorted({it.pod for it in self._struck if it.pod})
+        return f"{wanted}, and for {', '.join(killed)} to be back" if killed else wanted
+
     async def _come_true(self, chapter: Chapter, kills: Sequence[Kill]) -> None:
         holds = await chapter.act()
-        await self._strike(kills)
-        await self._until(holds)
-
-    async def _strike(self, kills: Sequence[Kill]) -> None:
-        for kill in kills:
-            await self.clock.sleep(self.began + kill.after - self.clock.monotonic())
-            pod = self.actors.strike(kill.pick)
-            self._struck.append(Struck(self.clock.monotonic() - self.began, pod))
-
-    async def _until(self, holds: Holds) -> None:
-        while not holds(self.actors.picture()):
+        wanted = [holds, *[await self._strike(it) for it in kills]]
+        # All at one moment: what was said before a member was killed is no longer so.
+        while not all(it(picture) for picture in (self.actors.picture(),) for it in wanted):
             await self.clock.sleep(_LOOK)
+
+    async def _strike(self, kill: Kill) -> Holds:
+        await self.clock.sleep(self.began + kill.after - self.clock.monotonic())
+        found = self.actors.strike(kill.pick)
+        self._struck.append(Struck(self.clock.monotonic() - self.began, found.pod))
+        return found.healed
 
     async def _read_back(self) -> None:
         try:

@@ -46,6 +46,10 @@ class Picture:
         """Return the UID of each pod, by name."""
         return {it.metadata.name: it.metadata.uid for it in self.pods}
 
+    def running(self) -> list[str]:
+        """Return the pods whose etcd runs, by name."""
+        return sorted(it.metadata.name for it in self.pods if _runs(it))
+
     def restarts(self, pod: str) -> int:
         """Return how often the containers of a pod were started again."""
         found = (it for it in self.pods if it.metadata.name == pod)
@@ -69,15 +73,22 @@ def is_ready(picture: Picture) -> bool:
 
 
 def has(count: int) -> Holds:
-    """Ask for so many members, all of them well, and not a pod more."""
+    """Ask for so many members, all of them and their pods well, and not a pod more."""
 
     def holds(picture: Picture) -> bool:
         if picture.etcd is None or not is_ready(picture):
             return False
         voters = picture.etcd.status.replicas if count else 0
-        return (voters, len(picture.pods)) == (count, count)
+        ready = sum(it.ready for it in picture.pods)
+        return voters == len(picture.pods) == ready == count
 
     return holds
+
+
+def healed(before: Picture, pod: str) -> Holds:
+    """Ask for what was killed to be back: started again, made anew, or gone for good."""
+    uid, restarts = before.uids().get(pod), before.restarts(pod)
+    return lambda now: now.uids().get(pod) != uid or now.restarts(pod) > restarts
 
 
 def how_it_stood(picture: Picture) -> Iterator[str]:
@@ -95,6 +106,12 @@ def how_it_stood(picture: Picture) -> Iterator[str]:
         if not pod.ready:
             yield f"pod {pod.metadata.name}: {_trouble(pod)}"
     yield from (f"{it.guard}: {it.message}" for it in status.blockers)
+
+
+def _runs(pod: Pod) -> bool:
+    states = [it.state for it in pod.status.container_statuses]
+    ended = any(it.waiting is not None or it.terminated is not None for it in states)
+    return pod.status.phase == "Running" and bool(states) and not ended
 
 
 def _trouble(pod: Pod) -> str:

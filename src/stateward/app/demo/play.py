@@ -8,7 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from stateward.app.demo.picture import Picture
+from stateward.app.demo.kills import NOBODY, Strike
+from stateward.app.demo.picture import Picture, healed
 from stateward.app.demo.stage import NAMESPACE, Stage
 from stateward.app.etcd.writer import Writer
 from stateward.core.errors import UsageError
@@ -70,17 +71,18 @@ class Play:
         """Kill the process of a member, as a crash would; raise UsageError when there is none."""
         self.stage.cluster.agent.faults.kill(ObjectKey(NAMESPACE, pod))
 
-    def strike(self, pick: int) -> str:
-        """Kill one of the members that there are; return which, or nothing where nobody is."""
-        names = sorted(self.picture().uids())
+    def strike(self, pick: int) -> Strike:
+        """Kill one of the members that run, if any; return whom, and how it is back."""
+        before = self.picture()
+        names = before.running()
         if not names:
-            return ""
+            return NOBODY
         name = names[pick % len(names)]
         try:
             self.kill(name)
-        except UsageError:  # its node has not begun with it, or is done with it
-            return ""
-        return name
+        except UsageError:  # its node is done with it
+            return NOBODY
+        return Strike(name, healed(before, name))
 
     async def wipe(self, pod: str) -> None:
         """Take all data of a member away and kill it, as a disk that dies would."""
@@ -105,6 +107,7 @@ class Play:
         finally:
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
+            self.writer.rest()
 
     def _members(self) -> Sequence[MemberApi]:
         """Return the members by the addresses of their pods, those that serve first."""

@@ -36,7 +36,7 @@ NAMESPACE = "demo"
 OPERATORS = ("operator-a", "operator-b")
 
 #: Short terms, so that a lost leader is replaced before the eyes of the audience.
-_TERMS = Terms(duration=4.0, renew_deadline=3.0, retry_every=0.4)
+_TERMS = Terms(duration=3.0, renew_deadline=2.0, retry_every=0.3)
 #: Seconds after which an operator that has ended is started again, as its Deployment would.
 _RESTART = 1.0
 #: How many of the last events are part of a picture.

@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from typing import TypeAlias
-
+from stateward.app.demo.chapters import Chapter
 from stateward.app.demo.picture import Holds, Picture, has
 from stateward.app.demo.play import Play
-
-#: Does something, and returns what must become true of it.
-Act: TypeAlias = Callable[[], Awaitable[Holds]]
 
 #: An option that changes nothing for the audience, and every pod.
 OPTION = "max-txn-ops"
 
 
-@dataclass(frozen=True, slots=True)
-class Chapter:
-    """One thing that is done, and what must become true of it."""
-
-    #: In reports; it does not change.
-    name: str
-    #: For people.
-    title: str
-    #: What is waited for, after "waited for".
-    wanted: str
-    act: Act
-    #: Seconds from its beginning in which members may be killed; none: they are left alone.
-    span: float = 0.0
-
-
 def whole(play: Play) -> tuple[Chapter, ...]:
     """Return the chapters of the demonstration."""
     return (
-        _bootstrap(play, span=3.0),
+        _bootstrap(play, span=6.0),
         _lose_operator(play),
         _scale(play, 3, 5, span=10.0),
         _scale(play, 5, 1, span=3.0),

@@ -19,8 +19,8 @@ from stateward.etcd.members.port import MemberApi
 _PACE = 0.02
 _BREATH = 0.1
 #: How many values are read back at once, and how often each is asked for until somebody answers.
-_ABREAST = 16
-_TRIES = 10
+_ABREAST = 48
+_TRIES = 200
 
 
 @dataclass(slots=True)
@@ -139,7 +139,8 @@ class Writer:
 
     def _note(self, number: int) -> None:
         self._close_gap()
-        self._last = self.clock.monotonic()
+        # The answer to a write that was on its way when the rest began opens no gap.
+        self._last = None if self.resting else self.clock.monotonic()
         self.acknowledged += 1
         self._kept.append(number)
 

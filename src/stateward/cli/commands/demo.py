@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
-from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, TypeAlias
 
 import click
 from rich.console import Console
@@ -15,8 +14,7 @@ from rich.live import Live
 from stateward.app.demo.performance import Performance, Step, failure_of
 from stateward.app.demo.report import report, report_of_many
 from stateward.app.demo.session import Session, many, the_story
-from stateward.app.demo.stage import NAMESPACE, Stage, stage, the_etcd
-from stateward.app.etcd.available import Found
+from stateward.app.demo.stage import Stage, stage, the_etcd
 from stateward.app.local import table
 from stateward.cli import signals
 from stateward.cli.render import demo as render
@@ -137,7 +135,7 @@ async def _in_lines(console: Console, _: _Acts, seed: int | None) -> int:
         async with the_story(it, seed) as session:
             await session.performance.run(lambda step: _print_step(console, session, step))
         console.print()
-        console.print(await _whole_cluster(it), soft_wrap=True, markup=False)
+        console.print(_whole_cluster(it), soft_wrap=True, markup=False)
     if (failure := failure_of(session.performance)) is not None:
         raise failure
     took = ports.clock.monotonic() - began
@@ -160,17 +158,10 @@ def _print_step(console: Console, session: Session, step: Step) -> None:
         console.print(line, soft_wrap=True, markup=False)
 
 
-async def _whole_cluster(it: Stage) -> str:
-    """Return what kubectl shows of the cluster, or the same without kubectl."""
-    kubectl = shutil.which("kubectl")
-    if kubectl is None:
-        return table(it.cluster.api, it.ports.clock.now(), ETCD_CLUSTERS, PODS)
-    words = ("--kubeconfig", str(it.cluster.kubeconfig), "-n", NAMESPACE, "get", "etcd,pods")
-    process = await asyncio.create_subprocess_exec(
-        kubectl, *words, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
-    )
-    told, _ = await process.communicate()
-    return f"$ kubectl -n {NAMESPACE} get etcd,pods\n{told.decode(errors='replace').rstrip()}"
+def _whole_cluster(it: Stage) -> str:
+    """Return what kubectl would show of the cluster."""
+    shown = table(it.cluster.api, it.ports.clock.now(), ETCD_CLUSTERS, PODS)
+    return f"as `kubectl get etcd,pods -A` shows it:\n\n{shown}\n"
 
 
 # -------------------------------------------------------------------------- on a terminal
@@ -178,46 +169,55 @@ async def _whole_cluster(it: Stage) -> str:
 
 async def _live(console: Console, acts: _Acts, seed: int | None) -> int:
     ports, etcd = Ports.of_this_machine(), the_etcd()
-    async with stage(ports, etcd, tick=_ticker(console, ports), say=console.print) as it:
-        async with the_story(it, seed) as session:
-            with Live(console=console, auto_refresh=False) as live:
-                drawing = asyncio.create_task(_draw(live, etcd, session))
-                try:
-                    await session.performance.run()
-                    if (failure := failure_of(session.performance)) is not None:
-                        raise failure
-                    acts.told.set()
-                    live.console.print(_invitation(it, session), soft_wrap=True, markup=False)
-                    await _until_stopped(it, acts, drawing)
-                finally:
-                    drawing.cancel()
-                    await asyncio.gather(drawing, return_exceptions=True)
-                    live.update(_screen(etcd, session), refresh=True)
+    tick = _ticker(console, ports)
+    async with (
+        stage(ports, etcd, tick=tick, say=console.print) as it,
+        the_story(it, seed) as session,
+    ):
+        with Live(console=console, auto_refresh=False) as live:
+            drawing = asyncio.create_task(_draw(live, session))
+            try:
+                await _tell_and_stay(live, session, acts, drawing)
+            finally:
+                drawing.cancel()
+                await asyncio.gather(drawing, return_exceptions=True)
+                live.update(_screen(session), refresh=True)
         console.print("demo: ending it")
     console.print("demo: nothing is left running")
     return 0
 
 
-def _invitation(it: Stage, session: Session) -> str:
-    return render.invitation(str(it.cluster.kubeconfig), session.play.key)
+async def _tell_and_stay(
+    live: Live, session: Session, acts: _Acts, drawing: asyncio.Task[None]
+) -> None:
+    """Tell the story; then the cluster is the user's, until Ctrl-C."""
+    await session.performance.run()
+    if (failure := failure_of(session.performance)) is not None:
+        raise failure
+    acts.told.set()
+    cluster = session.play.stage.cluster
+    lines = render.invitation(str(cluster.kubeconfig), session.play.key)
+    live.console.print(lines, soft_wrap=True, markup=False)
+    await _first_of(cluster.until(acts.stop), drawing)
 
 
-async def _until_stopped(it: Stage, acts: _Acts, drawing: asyncio.Task[None]) -> None:
-    """Wait for Ctrl-C; raise what ended a part of the cluster, or the drawing, before."""
-    waiting = asyncio.create_task(it.cluster.until(acts.stop))
-    done, _ = await asyncio.wait((waiting, drawing), return_when=asyncio.FIRST_COMPLETED)
-    waiting.cancel()
+async def _first_of(work: Coroutine[Any, Any, None], other: asyncio.Task[None]) -> None:
+    """Wait until one of two has ended; raise what it raised."""
+    working = asyncio.create_task(work)
+    done, _ = await asyncio.wait((working, other), return_when=asyncio.FIRST_COMPLETED)
+    working.cancel()
     for task in done:
         task.result()
 
 
-async def _draw(live: Live, etcd: Found, session: Session) -> None:
+async def _draw(live: Live, session: Session) -> None:
     # In this task and not in a thread of rich's: the picture is of what other tasks change.
     while True:
-        live.update(_screen(etcd, session), refresh=True)
-        await session.play.stage.ports.clock.sleep(_REFRESH)
+        live.update(_screen(session), refresh=True)
+        await session.performance.clock.sleep(_REFRESH)
 
 
-def _screen(etcd: Found, session: Session) -> render.Screen:
-    told = session.performance
-    return render.Screen(etcd, session.play.picture(), told, told.clock.monotonic() - told.began)
+def _screen(session: Session) -> render.Screen:
+    told, play = session.performance, session.play
+    under_way = told.clock.monotonic() - told.began
+    return render.Screen(play.stage.etcd, play.picture(), told, under_way)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.console import Console, ConsoleOptions, Group, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -17,6 +18,10 @@ from stateward.etcd.api.status import MemberReport
 from stateward.kube.meta import ObjectKey
 
 _SPACE: Final = " "
+#: How wide the names of facts are.
+_LABEL: Final = 10
+#: How many lines there are for members at least: the screen is not to jump.
+_FEWEST: Final = 3
 #: The columns of the table of members, each with the narrowest screen that has it.
 _COLUMNS: Final = (
     ("member", 0), ("id", 80), ("role", 0), ("healthy", 0), ("version", 60), ("db size", 0),
@@ -35,18 +40,17 @@ class Screen:
     under_way: float = 0.0
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines, and leave out first what is past where they are too many."""
-        wide, high = options.max_width, options.height or console.size.height
-        fixed = [*headline(self.etcd), _members(self.picture, wide), *self._lines()]
-        rows = 7 + max(3, len(self.picture.pods)) + len(fixed)
-        chapters = self._chapters(max(3, high - rows - 3))
-        events = _events(self.picture)[-max(1, high - rows - len(chapters)) :]
-        texts: list[RenderableType] = [*headline(self.etcd), *chapters, Text(_SPACE)]
-        texts += [_members(self.picture, wide), *self._lines(), *events]
-        for it in texts:
-            if isinstance(it, Text):
-                it.truncate(wide, overflow="ellipsis")
-        yield Group(*texts)
+        """Yield the lines; where they are too many, what is past is left out first."""
+        high = options.height or console.size.height
+        head, facts = headline(self.etcd), self._facts(options.max_width)
+        fixed = len(head) + len(facts) + _around_members(self.picture) + 2
+        chapters = self._chapters(max(3, high - fixed - 2))
+        events = _events(self.picture, max(1, high - fixed - len(chapters)))
+        title = Text(_title(self.picture), style="bold")
+        above, below = (*head, *chapters, Text(_SPACE), title), (*facts, *events)
+        for line in (*above, *below):
+            line.truncate(options.max_width, overflow="ellipsis")
+        yield Group(*above, _members(self.picture, options.max_width), *below)
 
     def _chapters(self, room: int) -> list[Text]:
         told = [_told(it) for it in self.told.steps]
@@ -60,11 +64,13 @@ class Screen:
         first = min(max(0, len(told) - room + 1), max(0, len(window) - room))
         return window[first : first + room]
 
-    def _lines(self) -> list[Text]:
+    def _facts(self, wide: int) -> list[Text]:
         doing = self.picture.doing or "nothing yet"
         operator = self.picture.operator or "nobody yet"
+        room = max(_LABEL, wide - _LABEL)
+        lines = textwrap.wrap(doing, room, max_lines=2, placeholder=" …")
         return [
-            _fact("doing", doing),
+            *(_fact("" if number else "doing", it) for number, it in enumerate(lines)),
             _fact("writer", writes(self.told)),
             _fact("operator", f"{operator} leads"),
         ]
@@ -79,12 +85,12 @@ def headline(etcd: Found) -> list[Text]:
 
 
 def writes(told: Performance) -> str:
-    """Return what the writer has come to, in a few words."""
+    """Return what the writer has come to, in a few words; the gap is the longest one."""
     writer = told.actors.writer
     lost = told.missing if told.lost is None else told.lost
     return (
         f"{writer.acknowledged} acknowledged, {writer.failed} failed, {lost} lost,"
-        f" longest gap {told.longest_gap:.1f} s"
+        f" gap {told.longest_gap:.1f} s"
     )
 
 
@@ -155,26 +161,32 @@ def _line(mark: str, title: str, took: str, style: str) -> Text:
 
 
 def _fact(name: str, words: str) -> Text:
-    return Text.assemble((f"{name:<10}", "bold"), words)
+    return Text.assemble((f"{name:<{_LABEL}}", "bold"), words)
 
 
-def _events(picture: Picture) -> list[Text]:
+def _events(picture: Picture, room: int) -> list[Text]:
     return [
         _fact("" if number else "events", f"{it.reason}: {it.message}")
-        for number, it in enumerate(picture.events)
+        for number, it in enumerate(picture.events[-room:])
     ]
+
+
+def _around_members(picture: Picture) -> int:
+    """Return how many lines the table of members takes."""
+    members = picture.etcd.status.members if picture.etcd else ()
+    return 2 + max(_FEWEST, len(members))
 
 
 def _members(picture: Picture, wide: int) -> Table:
     shown = [name for name, least in _COLUMNS if wide >= least]
-    table = Table(title=_title(picture), title_justify="left", title_style="bold", box=None)
+    table = Table(box=None)
     for name in shown:
         table.add_column(name, no_wrap=True, overflow="ellipsis", header_style="dim")
     rows: Sequence[MemberReport] = picture.etcd.status.members if picture.etcd else ()
     for member in rows:
         cells = _cells(member)
         table.add_row(*(cells[name] for name in shown), style="" if member.healthy else "yellow")
-    for _ in range(3 - len(rows)):  # the screen is not to jump
+    for _ in range(_FEWEST - len(rows)):
         table.add_row(_SPACE)
     return table
 

@@ -22,7 +22,7 @@ def budget_key(cluster: EtcdCluster) -> ObjectKey:
 def budget(cluster: EtcdCluster, voters: int, members: int) -> Json | None:
     """Return the budget of a cluster with so many voters among so many members; None: have none."""
     template, wanted = cluster.spec.pod_disruption_budget_template, cluster.spec.replicas
-    if not (wanted or voters) or (template is None and wanted < _WORTHWHILE):
+    if not (wanted or voters) or (template is None and max(wanted, voters) < _WORTHWHILE):
         return None
     return owned(
         DISRUPTION_BUDGETS,

@@ -1,7 +1,8 @@
 """What becomes of a claim when its cluster goes, as patches of its owners.
 
 A claim must never go with its StatefulSet, which is made anew now and then, so the set keeps it
-(Retain) and the claim names the cluster as its owner itself, unless its data shall stay.
+(Retain) and the claim names the cluster as its owner itself, unless its data shall stay. The set's
+template says so from a claim's first moment on; the patches are for those who changed their mind.
 """
 
 from __future__ import annotations
@@ -36,3 +37,13 @@ def staying(claim: ObjectMeta) -> Json:
         "kind": VOLUME_CLAIMS.kind,
         "metadata": {"name": claim.name, "namespace": claim.namespace, "uid": claim.uid},
     }
+
+
+def untied(claim: ObjectMeta, place: int, owner_uid: str) -> tuple[Json, ...]:
+    """Return the operations that take an owner off that is at a place of the claim's list."""
+    path = f"/metadata/ownerReferences/{place}"
+    return (
+        {"op": "test", "path": "/metadata/uid", "value": claim.uid},
+        {"op": "test", "path": f"{path}/uid", "value": owner_uid},
+        {"op": "remove", "path": path},
+    )

@@ -22,6 +22,7 @@ _OWN_SNAPSHOT_COUNT: Final = Version(3, 6, 0)
 #: Which share of a volume the database may fill; its log and a snapshot need room too.
 _SHARE: Final = 95
 _VARIABLE: Final = "ETCD_"
+_QUOTA: Final = "quota-backend-bytes"
 
 
 def flags(
@@ -31,6 +32,12 @@ def flags(
     said = _places(settings, self_host, listen_host) | peer_flags(settings) | client_flags(settings)
     chosen = _options(cluster, settings)
     return (*map(_written, said.items()), *map(_written, sorted(chosen.items())))
+
+
+def quota(cluster: EtcdCluster, settings: Settings) -> int:
+    """Return how many bytes a database may grow to; 0 when the flags do not say."""
+    said = _options(cluster, settings).get(_QUOTA, "")
+    return int(said) if said.isdecimal() else 0
 
 
 def _written(flag: tuple[str, str]) -> str:
@@ -65,7 +72,7 @@ def _defaults(settings: Settings) -> dict[str, str]:
     if settings.version is not None and settings.version < _OWN_SNAPSHOT_COUNT:
         found["snapshot-count"] = "10000"
     if settings.storage_bytes:
-        found["quota-backend-bytes"] = str(settings.storage_bytes * _SHARE // 100)
+        found[_QUOTA] = str(settings.storage_bytes * _SHARE // 100)
     return found
 
 

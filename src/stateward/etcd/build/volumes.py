@@ -6,6 +6,7 @@ from typing import Final
 
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import Settings
+from stateward.etcd.build.metadata import owner
 from stateward.etcd.model.names import CLUSTER_UID_LABEL
 from stateward.kube.codec import Json
 from stateward.kube.resources import VOLUME_CLAIMS
@@ -38,6 +39,10 @@ def claim_templates(cluster: EtcdCluster, settings: Settings) -> list[Json]:
     }
     if annotations := given.get("annotations"):
         metadata["annotations"] = annotations
+    if not settings.retain_volumes:
+        # From its first moment on, or one would be left behind by a cluster that goes early. Not
+        # with blockOwnerDeletion: the StatefulSet's controller need not be allowed to say that.
+        metadata["ownerReferences"] = [owner(cluster) | {"blockOwnerDeletion": False}]
     return [
         {
             "apiVersion": VOLUME_CLAIMS.api_version,

@@ -82,13 +82,19 @@ def _beginning(view: View) -> _Beginning:
     if known == (0,):
         alone = configs.of_known(view, known)
         others = [it for it in claims if it.ordinal != 0]
+        pods = [it for it in view.replicas if it.pod is not None]
         # Data of another member means that the record is not the whole truth: then without force,
-        # which changes nothing for a member that is alone by its own list.
-        config = alone if others else configs.forced(alone)
+        # which changes nothing for a member that is alone by its own list. A pod means that
+        # nobody sleeps: it could start by force again and again.
+        config = alone if others or pods else configs.forced(alone)
         return _Beginning(config, 1, "waking the one member that sleeps")
     if known:
         config = configs.of_known(view, known)
         return _Beginning(config, max(known) + 1, "bringing its members back")
+    if not was_never_seen(view):
+        # Its list was never written down, as with strangers on it: who has data comes back.
+        had = [it.ordinal for it in claims] or range(max(view.wanted, 1))
+        return _Beginning(configs.of_known(view, had), max(had) + 1, "bringing its members back")
     kept = [it.ordinal for it in claims if it.cluster_uid != view.cluster.metadata.uid]
     if kept:
         # Volumes that an earlier cluster was told to leave: its members go on from them.
@@ -107,11 +113,11 @@ def _beginning(view: View) -> _Beginning:
 def stand_by(view: View) -> Move | None:
     """Keep what is needed for members to come back, and nothing else; row 17, and row 4."""
     workload = view.workload
-    if workload is None:
-        return None
     known = configs.known_ordinals(view)
-    if known and workload.start == 0 and max(known) >= workload.replicas:
-        return WriteWorkload(max(known) + 1, "somebody took pods of its members away")
+    if workload is None:
+        return _lost_workload(view)
+    if not set(known) <= set(workload.ordinals):
+        return WriteWorkload(max(known) + 1, "its members lack pods")
     if workload.differs:
         return WriteWorkload(workload.replicas, "it is not as it should be", workload.start)
     if view.config is None:
@@ -119,10 +125,20 @@ def stand_by(view: View) -> Move | None:
     return None
 
 
+def _lost_workload(view: View) -> Move | None:
+    """Make it anew where some members answer and others may need it to come back."""
+    known, begun = configs.known_ordinals(view), view.config
+    if known:
+        return WriteWorkload(max(known) + 1, "it is missing")
+    if begun is None or begun.existing:
+        return None
+    return WriteWorkload(len(begun.initial_cluster), "it is missing")
+
+
 def _lost_config(view: View, workload: WorkloadSeen) -> Config:
     known = configs.known_ordinals(view)
-    if known:
-        return configs.of_known(view, known)
+    if known or not was_never_seen(view):
+        return configs.of_known(view, known or workload.ordinals)
     return configs.of_new(view, workload.ordinals)
 
 

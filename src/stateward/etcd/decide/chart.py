@@ -13,6 +13,7 @@ from typing import TypeAlias
 from stateward.core.facts import Known
 from stateward.etcd.decide import absent, configs, guards, recovery, repair, rolling, sizes, space
 from stateward.etcd.decide.moves import (
+    Act,
     AddLearner,
     Await,
     Move,
@@ -91,7 +92,8 @@ def _first(view: View, rows: Sequence[tuple[str, Row]]) -> tuple[str, Move]:
 def _recorded(view: View, move: Move) -> Move:
     """Put a change of members off until the status has the list as it is before the change."""
     sleeps = isinstance(move, WriteWorkload) and move.replicas == 0 and view.has_quorum
-    changes = isinstance(move, AddLearner | Promote | RemoveMember) or sleeps
+    recovered = isinstance(move, Act) and history.recovers(view) and view.has_quorum
+    changes = isinstance(move, AddLearner | Promote | RemoveMember) or sleeps or recovered
     if changes and not guards.list_is_on_record(view):
         return Await("RecordingMembers", "recording the member list before it is changed", 0.05)
     return move
@@ -174,7 +176,7 @@ def _foreign_member(view: View) -> Move | None:
 
 def _promote(view: View) -> Move | None:
     for it in view.learners:
-        if it.listed is None or not view.is_healthy(it):
+        if it.listed is None or not view.is_steady(it):
             continue
         if guards.gains_quorum_with(view, it):
             return Promote(it.listed.member.id, it.name)
@@ -225,8 +227,9 @@ NO_QUORUM: tuple[tuple[str, Row], ...] = (
 QUORUM: tuple[tuple[str, Row], ...] = (
     ("5", _foreign_member),
     ("6a", repair.revert_learner),
-    ("6", _promote),
     ("7", sizes.settle_config),
+    # Only after the config calls a learner by its alias: as a voter it must not start anew.
+    ("6", _promote),
     ("8", sizes.settle_workload),
     ("8a", sizes.own_claims),
     ("13a", sizes.drop_claims),

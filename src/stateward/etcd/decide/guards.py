@@ -9,19 +9,19 @@ from stateward.etcd.model.view import Replica, View
 def keeps_quorum_without(view: View, replica: Replica) -> bool:
     """Tell whether the others are a healthy quorum of what is left when a voter is removed."""
     others = [it for it in view.voters if it.ordinal != replica.ordinal]
-    healthy = sum(view.is_healthy(it) for it in others)
+    healthy = sum(view.is_steady(it) for it in others)
     return bool(others) and healthy >= quorum(len(others))
 
 
 def keeps_quorum_while_away(view: View, replica: Replica) -> bool:
     """Tell whether the others are a healthy quorum while a voter restarts."""
-    healthy = sum(view.is_healthy(it) for it in view.voters if it.ordinal != replica.ordinal)
+    healthy = sum(view.is_steady(it) for it in view.voters if it.ordinal != replica.ordinal)
     return healthy >= quorum(len(view.voters))
 
 
 def gains_quorum_with(view: View, learner: Replica) -> bool:
     """Tell whether a quorum of the enlarged cluster is healthy once a learner has a vote."""
-    healthy = len(view.healthy_voters) + int(view.is_healthy(learner))
+    healthy = len(view.steady_voters) + int(view.is_steady(learner))
     return healthy >= quorum(len(view.voters) + 1)
 
 
@@ -36,5 +36,5 @@ def list_is_on_record(view: View) -> bool:
 
 
 def all_members_well(view: View) -> bool:
-    """Tell whether every listed member is healthy and has a vote."""
-    return len(view.healthy_voters) == len(view.roster)
+    """Tell whether every listed member is healthy, stays, and has a vote."""
+    return len(view.steady_voters) == len(view.roster)

@@ -3,7 +3,7 @@
 Its data is saved first. Then it is left alone (the others' pods go, so that they cannot meet
 without it), started once with force-new-cluster, and the cluster grows from it as from any one
 member. An approval is good for one recovery: it is used up when the cluster has a quorum again, and
-counts anew only after it was taken out of the spec.
+counts anew only after it was taken out of the spec. It can be withdrawn until force is written.
 """
 
 from __future__ import annotations
@@ -18,17 +18,29 @@ from stateward.etcd.decide.moves import (
     WriteConfig,
     WriteWorkload,
 )
+from stateward.etcd.model import history
 from stateward.etcd.model.view import Replica, View
 
 BEST = "best"
+#: Seconds in which a survivor that starts alone leads itself.
+_SOON = 60.0
 
 
 def is_approved(view: View) -> bool:
-    """Tell whether a person's approval is there and not used up."""
+    """Tell whether a person's approval is there and not used up, or can no longer be withdrawn."""
     approval, report = view.cluster.spec.quorum_recovery, view.cluster.status.recovery
     if approval is None or not approval.accept_data_loss:
-        return False
+        return is_committed(view)
     return report is None or not report.done
+
+
+def is_committed(view: View) -> bool:
+    """Tell whether a survivor may have started alone.
+
+    From then on the others must not come back on their volumes: they would be a second cluster.
+    """
+    config = view.config
+    return history.recovers(view) and config is not None and config.force_new_cluster
 
 
 def recover(view: View) -> Move | None:
@@ -74,6 +86,13 @@ def _leave_alone(view: View, survivor: Replica, first_pod: str) -> Move:
     if view.config != config:
         return WriteConfig(config, f"{survivor.name} goes on alone")
     pod = survivor.pod
-    if pod is not None and pod.uid == first_pod and not pod.deleting:
+    if pod is not None and not pod.deleting and (pod.uid == first_pod or _missed(view, survivor)):
         return DeletePod(pod, "it starts once as the only member")
     return Await("Recovering", f"waiting for {survivor.name} to go on alone", 0.5)
+
+
+def _missed(view: View, survivor: Replica) -> bool:
+    """Tell whether it was started anew before it could hear that it is alone."""
+    pod, said = survivor.pod, survivor.said
+    is_old = pod is not None and view.now - pod.created > _SOON
+    return is_old and said is not None and said.leader == 0

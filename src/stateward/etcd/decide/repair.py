@@ -32,6 +32,8 @@ _FRESH = 30.0
 #: again only after seven, and nobody depends on it.
 _LEARNER = 30.0
 _LOOK_AGAIN = 1.0
+#: Seconds by which our clock may differ from that of Kubernetes.
+_SKEW = 10.0
 
 
 def grace(view: View) -> float:
@@ -85,7 +87,7 @@ def free_learner(view: View) -> Move | None:
             return DeletePod(pod, "its volume is on its way out")
         if is_outdated(view, it):
             return DeletePod(pod, "it is to start from the new template")
-        if _has_failed(it) and _is_stale(view, it):
+        if (_has_failed(it) and _is_stale(view, it)) or _hangs(view, it):
             if claim is not None:
                 return DeleteClaim(claim, f"{it.name} cannot start on old data", with_pod=True)
             return DeletePod(pod, "it starts anew and cannot on old data")
@@ -100,6 +102,17 @@ def _has_failed(replica: Replica) -> bool:
 def _is_stale(view: View, replica: Replica) -> bool:
     source = replica.claim or replica.pod
     return source is not None and view.now - source.created >= min(_FRESH, grace(view))
+
+
+def _hangs(view: View, replica: Replica) -> bool:
+    """Tell whether the etcd of a removed member hangs where a learner shall start.
+
+    Its volume is older than the learner. On a younger one silence means that much is to be copied.
+    """
+    source, since = replica.claim or replica.pod, unhealthy_since(view, replica)
+    if source is None or since is None or replica.said is not None:
+        return False
+    return since - source.created > _SKEW and view.now - since >= min(_FRESH, grace(view))
 
 
 def await_learner(view: View) -> Move | None:
@@ -149,8 +162,8 @@ def replace_unhealthy(view: View) -> Move | None:
 
 
 def await_healthy(view: View) -> Move | None:
-    """Wait for members that are not well: nothing else is changed meanwhile."""
-    sick = [it for it in view.voters if not view.is_healthy(it)]
+    """Wait for members that are not well, or leave: nothing else is changed meanwhile."""
+    sick = [it for it in view.voters if not view.is_steady(it)]
     fewer = len(view.voters) > max(view.wanted, 1)
     if not sick or (fewer and all(_is_due(view, it) for it in sick)):
         # Fewer members may be just what lets a member that waits for room come back.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stateward.core.version import Version
 from stateward.etcd.api.validation import step_problem
 from stateward.etcd.decide import guards, repair
-from stateward.etcd.decide.moves import DeletePod, Move, MoveLeader, Refuse, RemoveMember
+from stateward.etcd.decide.moves import Await, DeletePod, Move, MoveLeader, Refuse, RemoveMember
 from stateward.etcd.model.view import Replica, View
 
 #: Entries of the log that a member may be behind and still count as caught up.
@@ -17,16 +17,28 @@ def roll(view: View) -> Move | None:
     outdated = [it for it in view.voters if repair.is_outdated(view, it)]
     if not outdated:
         return None
-    if not all(_is_caught_up(view, it) for it in view.voters):
-        return None
+    if (waiting := _still_coming(view)) is not None:
+        return waiting
     followers = [it for it in outdated if it is not view.leader]
     if not followers:
         return _roll_leader(view, outdated[0])
     return _restart(view, followers[-1])
 
 
+def _still_coming(view: View) -> Await | None:
+    """Wait until those who were restarted have caught up and serve clients again."""
+    behind = [it.name for it in view.voters if not _is_caught_up(view, it)]
+    if behind:
+        return Await("CatchingUp", f"waiting for {', '.join(behind)} to catch up", 1.0)
+    new = [it for it in view.voters if not repair.is_outdated(view, it)]
+    starting = [it.name for it in new if it.pod is None or not it.pod.ready]
+    if starting:
+        return Await("PodsStarting", f"waiting for {', '.join(starting)} to be ready", 1.0)
+    return None
+
+
 def _roll_leader(view: View, leader: Replica) -> Move | None:
-    heirs = [it for it in view.healthy_voters if it.ordinal != leader.ordinal]
+    heirs = [it for it in view.steady_voters if it.ordinal != leader.ordinal]
     if heirs:
         return MoveLeader(leader, heirs[0], "it is the last to be restarted")
     return _restart(view, leader)

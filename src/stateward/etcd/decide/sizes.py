@@ -45,6 +45,8 @@ def settle_workload(view: View) -> Move | None:
     Pods of nobody are let go at once: a member that is not listed serves nobody, and its volume
     stays until :func:`drop_claims` has the proof that nobody needs it.
     """
+    if _is_falling_asleep(view):
+        return None
     ordinals = [it.ordinal for it in view.roster if it.ordinal is not None]
     workload = view.workload
     top = max(ordinals) + 1
@@ -117,7 +119,7 @@ def shrink(view: View) -> Move | None:
     if not guards.keeps_quorum_without(view, highest):
         return Await("QuorumAtRisk", f"removing {highest.name} would leave no quorum", 1.0)
     if view.leader is highest:
-        heir = next(it for it in view.healthy_voters if it is not highest)
+        heir = next(it for it in view.steady_voters if it is not highest)
         return MoveLeader(highest, heir, "it is about to be removed")
     return RemoveMember(highest.listed.member.id, highest.name, "fewer members are wanted")
 
@@ -128,11 +130,19 @@ def fall_asleep(view: View) -> Move | None:
         return None
     if [it.ordinal for it in view.roster] != [0]:
         return None
+    if _is_falling_asleep(view):
+        return Await("PodsLeaving", "waiting for the last member to fall asleep", 1.0)
     others = [it for it in view.replicas if it.ordinal and (it.pod or it.claim) is not None]
     if any(it.pod is not None or _is_dropped(view, it) for it in others):
         # Asleep nobody can prove that a volume is not needed, so what is left goes before.
         return Await("PodsLeaving", "waiting for what is left of former members to go", 1.0)
     return WriteWorkload(0, "no members are wanted: the last one sleeps on its volume")
+
+
+def _is_falling_asleep(view: View) -> bool:
+    """Tell whether the last pod was let go and still answers: it must not be called back."""
+    asked = view.wanted == 0 and [it.ordinal for it in view.roster] == [0]
+    return asked and view.workload is not None and view.workload.replicas == 0
 
 
 def grow(view: View) -> Move | None:
@@ -142,6 +152,8 @@ def grow(view: View) -> Move | None:
         return None
     covered = view.workload is not None and joining.ordinal in view.workload.ordinals
     claim = joining.claim
+    if joining.pod is not None and not covered:
+        return Await("PodsLeaving", f"waiting for the old pod {joining.name} to leave")
     if claim is not None and not covered:
         return _free_claim(view, claim)
     config = configs.of_the_list(view, joining.ordinal)

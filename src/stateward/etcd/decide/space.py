@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stateward.core import moments
 from stateward.core.facts import Known
+from stateward.etcd.decide import repair
 from stateward.etcd.decide.moves import (
     Compact,
     Defragment,
@@ -45,40 +46,43 @@ def make_room(view: View) -> Move | None:
     alarms = alarms_of(view, AlarmKind.NO_SPACE)
     if not alarms:
         return None
-    if all(_has_room(it) for it in view.healthy_voters):
+    cramped = [it for it in view.healthy_voters if not _has_room(view, it)]
+    if not cramped:
         return Disarm(alarms[0])
-    slack = [it for it in view.healthy_voters if not _has_room(it) and _reclaimable(it)]
+    if not _tried_lately(view):
+        revision = max((it.said.revision for it in view.reached if it.said), default=0)
+        return Compact(revision)
+    slack = [it for it in cramped if _reclaimable(it)]
     if slack:
         return _give_back(view, slack)
-    if _tried_lately(view):
-        return Refuse(
-            "NoSpace",
-            "the database is full of data that is in use, and refuses writes",
-            "delete keys, or raise quota-backend-bytes (and the volume) in options",
-        )
-    revision = max((it.said.revision for it in view.reached if it.said), default=0)
-    return Compact(revision)
+    if any(repair.is_outdated(view, it) for it in cramped):
+        return None  # they restart with other flags, and more room may be among them
+    return Refuse(
+        "NoSpace",
+        "the database is full of data that is in use, and refuses writes",
+        "delete keys, or raise quota-backend-bytes (and the volume) in options",
+    )
 
 
 def _give_back(view: View, slack: list[Replica]) -> Move:
     followers = [it for it in slack if it is not view.leader]
     if followers:
         return Defragment(followers[0])
-    heirs = [it for it in view.healthy_voters if it is not view.leader]
+    heirs = [it for it in view.steady_voters if it is not view.leader]
     if view.leader is not None and heirs:
         return MoveLeader(view.leader, heirs[0], "it answers nobody while it gives space back")
     return Defragment(slack[0])
 
 
-def quota(replica: Replica) -> int:
-    """Return how large the database of a member may grow."""
+def quota(view: View, replica: Replica) -> int:
+    """Return how large the database of a member may grow: by its word, which older ones lack."""
     said = replica.said
-    return (said.db_size_quota if said else 0) or _DEFAULT_QUOTA
+    return (said.db_size_quota if said else 0) or view.quota or _DEFAULT_QUOTA
 
 
-def _has_room(replica: Replica) -> bool:
+def _has_room(view: View, replica: Replica) -> bool:
     said = replica.said
-    return said is not None and said.db_size < _ROOM * quota(replica)
+    return said is not None and said.db_size < _ROOM * quota(view, replica)
 
 
 def _reclaimable(replica: Replica) -> bool:

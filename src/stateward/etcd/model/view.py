@@ -62,7 +62,7 @@ class WorkloadSeen:
     #: The revision that new pods are made from; empty while its controller has not looked.
     update_revision: str = ""
     deleting: bool = False
-    #: UID of the EtcdCluster that controls it.
+    #: UID of the EtcdCluster that controls it; empty: one that was here before left it behind.
     owner_uid: str = ""
     #: Whether what we want of it, beside its size, is not what it says.
     differs: bool = False
@@ -137,6 +137,8 @@ class View:
     wanted_bytes: int = 0
     #: The same as people write it.
     wanted_size: str = ""
+    #: How many bytes a database may grow to by the flags that are wanted; 0: they do not say.
+    quota: int = 0
 
     # ---------------------------------------------------------------------------- what is wanted
 
@@ -202,6 +204,16 @@ class View:
             it.member_id == said.member_id and it.kind.name == "CORRUPT" for it in self.alarms.value
         )
         return said.member_id == listed.member.id and said.leader != 0 and not corrupt
+
+    def is_steady(self, replica: Replica) -> bool:
+        """Tell whether a member is healthy and to be counted on: a leaving pod answers to the end."""
+        leaves = replica.pod is not None and replica.pod.deleting
+        return self.is_healthy(replica) and not leaves
+
+    @property
+    def steady_voters(self) -> tuple[Replica, ...]:
+        """The voters that are healthy and whose pods stay."""
+        return tuple(it for it in self.voters if self.is_steady(it))
 
     @property
     def healthy_voters(self) -> tuple[Replica, ...]:

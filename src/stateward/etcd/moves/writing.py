@@ -8,14 +8,14 @@ from typing import Any
 
 from stateward.core.outcome import DONE, Blocked, Outcome, Wait
 from stateward.etcd.api.kind import EtcdCluster
-from stateward.etcd.model.names import FIELD_MANAGER
+from stateward.etcd.model.names import CLUSTER_UID_LABEL, FIELD_MANAGER
 from stateward.etcd.objects import Whole
 from stateward.etcd.seen import Seen
 from stateward.kube import drift
 from stateward.kube.client import Apply, Client
 from stateward.kube.codec import Json, plain
 from stateward.kube.errors import Conflict, Invalid, NotFound
-from stateward.kube.meta import Object, ObjectKey
+from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import Resource
 
 #: Objects of which we remember that writing them once more changes nothing.
@@ -76,10 +76,15 @@ class Applier:
             self._settled.popitem(last=False)
 
 
+def is_ours(found: ObjectMeta, uid: str) -> bool:
+    """Tell whether an object is the cluster's, or nobody's any more and once was of one like it."""
+    owner = found.controller
+    return CLUSTER_UID_LABEL in found.labels if owner is None else owner.uid == uid
+
+
 def _taken(resource: Resource[Any], found: Object, wanted: Json) -> Outcome | None:
     """Say so when an object of that name is not our cluster's."""
-    owner, ours = found.metadata.controller, wanted["metadata"]["ownerReferences"][0]["uid"]
-    if owner is not None and owner.uid == ours:
+    if is_ours(found.metadata, wanted["metadata"]["ownerReferences"][0]["uid"]):
         return None
     name = found.metadata.name
     if found.metadata.deleting:
@@ -113,7 +118,8 @@ class EnsureObjects:
             found = there.pop((it.resource.name, it.key.name), None)
             if found is not None and not self._applier.differs(found, it.document):
                 continue
-            outcome = await self._applier.apply(it.resource, it.document, seen=found is not None)
+            ours = found is not None and is_ours(found.metadata, seen.cluster.metadata.uid)
+            outcome = await self._applier.apply(it.resource, it.document, seen=ours)
             if outcome is not None:
                 return outcome
         for resource, live in seen.live:

@@ -7,7 +7,7 @@ import msgspec
 from stateward.core import moments
 from stateward.core.outcome import Outcome, Retry
 from stateward.etcd.api.status import EtcdClusterStatus
-from stateward.etcd.decide import moves
+from stateward.etcd.decide import moves, recovery
 from stateward.etcd.model.view import View
 
 
@@ -31,7 +31,8 @@ def _with_recovery(status: EtcdClusterStatus, view: View) -> EtcdClusterStatus:
     report = status.recovery
     if report is None:
         return status
-    if view.cluster.spec.quorum_recovery is None and (report.done or view.has_quorum):
+    is_over = report.done or view.has_quorum or not recovery.is_committed(view)
+    if view.cluster.spec.quorum_recovery is None and is_over:
         return msgspec.structs.replace(status, recovery=None)
     if view.has_quorum and not report.done:
         done = msgspec.structs.replace(report, done=True)

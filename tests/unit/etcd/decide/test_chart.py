@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from fakes.etcd_views import picture
+from fakes.etcd_views import NOW, peer_url, picture
+from stateward.core import moments
 from stateward.etcd.decide import chart, moves
 from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.model.view import Config
@@ -47,6 +49,13 @@ def _config(config: Config) -> str:
     names = " ".join(name.rpartition("-")[2] for name, _ in config.initial_cluster)
     return f"{'force ' if config.force_new_cluster else ''}{state} {names}"
 
+
+#: Three members, and space was reclaimed a moment ago.
+TRIED = msgspec.structs.replace(
+    picture("L f f").cluster.status, last_defragmentation=moments.to_rfc3339(NOW - 1)
+)
+
+AWAIT_MEMBERS, AWAIT_PODS = "Await MembersUnhealthy", "Await PodsLeaving"
 
 ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     # ------------------------------------------------------------ nobody answers
@@ -166,6 +175,8 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ("6b it starts on old data", "3: L f u!", {}, "DeleteClaim data-shop-2"),
     ("6b its old volume is on its way out", "3: L f u!%", {}, "DeletePod shop-2"),
     ("6b it is made from the new template", "3: L f u'", {}, "DeletePod shop-2"),
+    ("6b an old etcd hangs in its place", "3: L u f", {"away": {1: 31}}, "DeleteClaim data-shop-1"),
+    ("6b maybe it only takes its time", "3: L u f", {"away": {1: 29}}, "Await LearnerJoining"),
     ("6c it has not started yet", "3: L f u", {}, "Await LearnerJoining"),
     ("6c it started and went away", "3: L f b!", {"away": {2: 61}}, "RemoveMember shop-2"),
     # ------------------------------------------------------------ objects follow the list
@@ -249,7 +260,12 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     ("13 but not in a hurry", "3: L d? f f f", {"away": {1: 10}}, "Await MembersUnhealthy"),
     ("14 the last one sleeps", "0: L", {}, "WriteWorkload 0"),
-    ("14 not before what is left of others is gone", "0: L x", {"replicas": 1}, "Await PodsLeaving"),
+    (
+        "14 not before what is left of others is gone",
+        "0: L x",
+        {"replicas": 1},
+        "Await PodsLeaving",
+    ),
     ("14 not before it is alone", "0: L f", {}, "RemoveMember shop-1"),
     (
         "14 only the first one can sleep",
@@ -262,7 +278,14 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ("19 one at a time", "3: L' f' d", {}, "Await MembersUnhealthy"),
     ("19 the leader hands over", "3: L' f f", {}, "MoveLeader shop-0 shop-1"),
     ("19 nobody to hand over to", "1: L'", {}, "DeletePod shop-0"),
-    ("19 one that is behind is waited for", "3: L' f' f", {"lags": {2: 5000}}, "Rest"),
+    (
+        "19 one that is behind is waited for",
+        "3: L' f' f",
+        {"lags": {2: 5000}},
+        "Await CatchingUp",
+    ),
+    ("19 one that serves nobody yet is waited for", "3: L' f' f^", {}, "Await PodsStarting"),
+    ("19 one that the new template may mend is not", "3: L' f' f^'", {}, "DeletePod shop-2"),
     (
         "19 on emptyDir a member joins anew",
         "3: L' f' f'",
@@ -297,8 +320,28 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     (
         "9b full of holes",
         "3: L f f",
-        {"alarms": {1: AlarmKind.NO_SPACE}, "said": {"db_size": 2 << 30}},
+        {"alarms": {1: AlarmKind.NO_SPACE}, "said": {"db_size": 2 << 30}, "status": TRIED},
         "Defragment shop-1",
+    ),
+    (
+        "9b full of data, and nothing helped",
+        "3: L f f",
+        {
+            "alarms": {1: AlarmKind.NO_SPACE},
+            "said": {"db_size": 2 << 30, "db_size_in_use": 2 << 30},
+            "status": TRIED,
+        },
+        "Refuse NoSpace",
+    ),
+    (
+        "9b full of data, and other flags are on their way",
+        "3: L f f'",
+        {
+            "alarms": {1: AlarmKind.NO_SPACE},
+            "said": {"db_size": 2 << 30, "db_size_in_use": 2 << 30},
+            "status": TRIED,
+        },
+        "DeletePod shop-2",
     ),
     ("9a the alarm of one who is gone", "3: L f f", {"alarms": {7: AlarmKind.CORRUPT}}, "Disarm"),
     (
@@ -316,6 +359,36 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
         {"workload": {"owner_uid": "other", "replicas": 0}},
         "Refuse NameTaken",
     ),
+    # ------------------------------------------------------------ found by test_laws.py
+    (
+        "2a a silent pod without a workload does not sleep: no force",
+        "1: d",
+        {"workload": False, "last_known": [0], "config": None},
+        "WriteConfig existing 0",
+    ),
+    (
+        "17 the workload is gone, and some of its members too",
+        "3: n d- d-",
+        {"workload": False, "quorum": False},
+        "WriteWorkload 3",
+    ),
+    (
+        "17 the workload of a beginning is gone, and one of its members",
+        "2: n d-",
+        {"workload": False, "quorum": False, "latched": False, "config": "new 0 1"},
+        "WriteWorkload 2",
+    ),
+    (
+        "7 a learner has an alias before it has a vote",
+        "2: L l",
+        {"config": Config((("started-0", peer_url(0)), ("shop-1", peer_url(1))), existing=True)},
+        "WriteConfig existing 0 1",
+    ),
+    ("9d a leaving pod answers to the end, and does not count", "3: L f* f'", {}, AWAIT_MEMBERS),
+    ("9d nor when there are to be fewer", "2: L f* f", {}, AWAIT_MEMBERS),
+    ("14 the last pod was let go: it is not called back", "0: L", {"replicas": 0}, AWAIT_PODS),
+    ("14 a sleeper has nothing beside it", "0: L x*", {"replicas": 1}, AWAIT_PODS),
+    ("12 the old pod of a joining member leaves first", "2: L x*", {"replicas": 1}, AWAIT_PODS),
 ]
 
 

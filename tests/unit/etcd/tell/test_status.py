@@ -202,7 +202,7 @@ def test_a_try_at_making_room_is_noted_when_it_was_made():
         ("3: d d f", True, False, False),
         ("3: L . .", True, False, True),
         ("3: L . .", False, False, None),
-        ("3: d d f", False, False, False),
+        ("3: d d f", False, False, None),
         ("3: L f f", True, True, True),
         ("3: L f f", False, True, None),
         ("3: L f f", True, None, None),

@@ -118,8 +118,11 @@ def _claim_body(
     }
     if meta.get("annotations"):
         metadata["annotations"] = meta["annotations"]
+    owners = list(meta.get("ownerReferences") or ())
     if retention.ends_with_set:
-        metadata["ownerReferences"] = [owner_reference(STATEFUL_SETS, owner.metadata)]
+        owners.append(owner_reference(STATEFUL_SETS, owner.metadata))
+    if owners:
+        metadata["ownerReferences"] = owners
     return {
         "apiVersion": VOLUME_CLAIMS.api_version,
         "kind": VOLUME_CLAIMS.kind,
