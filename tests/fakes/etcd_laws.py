@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from fakes.etcd_model import EtcdWorld, Pass
+from fakes.etcd_model import EtcdWorld
+from fakes.etcd_passes import Pass
 from stateward.etcd.decide import moves
 from stateward.etcd.model.members import quorum
 from stateward.etcd.model.view import Config, Replica, View

@@ -10,50 +10,30 @@ Exact where the chart depends on it, and simple elsewhere:
 - etcd answers clients once it has seen a quorum, and goes on doing so when that is lost.
 - etcd carries out what it is asked for without asking whether that is wise: that is our part.
 
-``tick`` is one round of Kubernetes and etcd; ``operate`` is one pass of the operator.
+``tick`` is one round of Kubernetes and etcd; etcd_passes.py has the operator's.
 """
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from enum import Enum
-from functools import cache
-
-import msgspec
 
 from fakes.etcd_views import (
-    CLAIM_BYTES,
     CLUSTER_ID,
     NAME,
-    NAMESPACE,
     NOW,
-    RAFT_INDEX,
     UID,
-    VERSION,
     peer_url,
 )
-from stateward.core.facts import Fact, Known, Unknown
-from stateward.core.outcome import DONE, Blocked, Outcome, Retry
-from stateward.etcd.api.kind import EtcdCluster
-from stateward.etcd.api.spec import EtcdClusterSpec
 from stateward.etcd.api.status import EtcdClusterStatus
-from stateward.etcd.decide import chart, moves
-from stateward.etcd.model.members import Member, MemberStatus, quorum
+from stateward.etcd.decide import moves
+from stateward.etcd.model.members import Member, quorum
 from stateward.etcd.model.names import ordinal_of
 from stateward.etcd.model.view import (
-    ClaimSeen,
     Config,
     Listed,
-    PodSeen,
     Replica,
-    View,
-    WorkloadSeen,
 )
-from stateward.etcd.tell.notes import noting
-from stateward.etcd.tell.status import status_of
-from stateward.kube.meta import ObjectMeta
 
 GRACE = 10.0
 
@@ -130,29 +110,6 @@ class StatefulSet:
     @property
     def ordinals(self) -> range:
         return range(self.start, self.start + self.replicas)
-
-
-class Fate(Enum):
-    """How a pass of the operator ends."""
-
-    WHOLE = "whole"
-    #: It dies after it judged and before it does anything.
-    IDLE = "idle"
-    #: The move is made, and then it dies: the status is not written.
-    MUTE = "mute"
-
-
-@dataclass(slots=True)
-class Pass:
-    """One pass of the operator: what it saw, what it chose, how it stood, and what came of it."""
-
-    view: View
-    judgement: chart.Judgement
-    #: The history that went on before, its voters, and whether it stood.
-    history: int | None
-    voters: int
-    stood: bool
-    world: EtcdWorld
 
 
 @dataclass(slots=True)
@@ -389,20 +346,7 @@ class EtcdWorld:
         left = sum((n, it) in disks for it in voters)
         self.doomed = self.doomed or left < quorum(len(voters))
 
-    # ------------------------------------------------------------------ the operator
-
-    def operate(self, fate: Fate = Fate.WHOLE) -> Pass:
-        """Look, judge, make the move, and tell; or die on the way."""
-        view, n = self.view(), self.current
-        voters = len(self.histories[n].voters) if n is not None else 0
-        stood = n is not None and self.stands(n)
-        judgement = chart.judge(view)
-        made = fate is not Fate.IDLE and self.make(judgement.move)
-        if fate is Fate.WHOLE:
-            outcome = _outcome(judgement.move, made=made)
-            status = status_of(view, [("MakeNextMove", outcome)], judgement.refusals)
-            self.status = noting(status, view, judgement.move, outcome)
-        return Pass(view, judgement, n, voters, stood, self)
+    # ------------------------------------------------------------------ what it is asked for
 
     def make(self, move: moves.Move) -> bool:
         """Make a move; tell whether anything was done."""
@@ -455,159 +399,3 @@ class EtcdWorld:
         for pod in self.pods.values():
             if pod.runs == Disk(n, id_):
                 pod.runs, pod.speaks, pod.restarts = None, False, pod.restarts + 1
-
-    # ------------------------------------------------------------------ what is seen
-
-    def view(self) -> View:
-        """Return what the operator sees: all of it, as it is now."""
-        n = self.current
-        heard = (
-            n is not None
-            and self.has_quorum(n)
-            and any(self.pods[it].speaks for it in self.running(n).values())
-        )
-        entries = self._entries(n) if heard and n is not None else ()
-        known = (ordinal_of(NAME, it.name) for it in self.status.last_known_members)
-        ordinals = {*self.pods, *self.claims, *range(max(self.wanted, 1))}
-        ordinals |= {it for it in known if it is not None}
-        ordinals |= set(self.workload.ordinals) if self.workload else set()
-        ordinals |= {it.ordinal for it in entries if it.ordinal is not None}
-        listed = {it.ordinal: it for it in entries}
-        nobody = Unknown("nobody has a quorum")
-        return View(
-            cluster=self._cluster(),
-            now=self.now,
-            replicas=tuple(self._replica(it, listed.get(it)) for it in sorted(ordinals)),
-            listed=Known(entries, self.now, "a quorum") if heard else nobody,
-            alarms=Known((), self.now, "a quorum") if heard else nobody,
-            workload=self._workload_seen(),
-            config=self.config,
-            image_version=VERSION,
-            wanted_bytes=CLAIM_BYTES,
-            wanted_size="4Gi",
-        )
-
-    def _cluster(self) -> EtcdCluster:
-        metadata = ObjectMeta(name=NAME, namespace=NAMESPACE, uid=UID, generation=1)
-        return EtcdCluster(metadata=metadata, spec=_spec(self.wanted), status=self.status)
-
-    def _workload_seen(self) -> WorkloadSeen | None:
-        it = self.workload
-        if it is None:
-            return None
-        differs = it.revision != self.wanted_revision
-        return WorkloadSeen(it.uid, it.replicas, it.start, it.revision, False, UID, differs)
-
-    def _entries(self, n: int) -> tuple[Listed, ...]:
-        return tuple(
-            Listed(_member(id_, it), it.ordinal)
-            for id_, it in sorted(self.histories[n].members.items(), key=lambda it: it[1].ordinal)
-        )
-
-    def _replica(self, ordinal: int, listed: Listed | None) -> Replica:
-        pod, claim = self.pods.get(ordinal), self.claims.get(ordinal)
-        return Replica(
-            ordinal=ordinal,
-            name=f"{NAME}-{ordinal}",
-            peer_url=peer_url(ordinal),
-            pod=self._pod_seen(ordinal, pod) if pod else None,
-            claim=_claim_seen(ordinal, claim) if claim else None,
-            status=self._said(pod),
-            listed=listed,
-        )
-
-    def _pod_seen(self, ordinal: int, pod: Pod) -> PodSeen:
-        runs, stuck = pod.runs is not None, pod.restarts > 0 and pod.runs is None
-        trouble = "" if runs else "Unschedulable" if not pod.node else "CrashLoopBackOff"
-        return PodSeen(
-            uid=pod.uid,
-            name=f"{NAME}-{ordinal}",
-            ordinal=ordinal,
-            created=pod.created,
-            address=f"10.0.0.{ordinal + 1}" if pod.node else "",
-            node=f"node-{ordinal}" if pod.node else "",
-            ready=pod.speaks and pod.runs is not None and self.has_quorum(pod.runs.history),
-            deleting=pod.deleting,
-            revision=pod.revision,
-            running=runs,
-            restarts=pod.restarts,
-            trouble=trouble if stuck or not pod.node else "",
-            last_end="Error" if pod.restarts else "",
-        )
-
-    def _said(self, pod: Pod | None) -> Fact[MemberStatus]:
-        if pod is None or pod.runs is None or not pod.speaks:
-            return Unknown("connection refused")
-        history = self.histories[pod.runs.history]
-        entry = history.members.get(pod.runs.member)
-        status = MemberStatus(
-            cluster_id=history.cluster_id,
-            member_id=pod.runs.member,
-            version=VERSION,
-            leader=history.leader,
-            learner=entry is not None and entry.learner,
-            revision=history.revision,
-            raft_term=2,
-            raft_index=RAFT_INDEX,
-            raft_applied_index=RAFT_INDEX,
-        )
-        return Known(status, self.now, "itself")
-
-
-def formed(size: int) -> EtcdWorld:
-    """Return a world in which a cluster of a size is whole and at rest."""
-    return copy.deepcopy(_formed(size))
-
-
-@cache
-def _formed(size: int) -> EtcdWorld:
-    world = EtcdWorld(size)
-    for _ in range(40):
-        if isinstance(world.operate().judgement.move, moves.Rest):
-            return world
-        world.tick()
-    raise AssertionError(f"{size} members do not form: {world}")
-
-
-@cache
-def _spec(wanted: int) -> EtcdClusterSpec:
-    claims = {"spec": {"resources": {"requests": {"storage": "4Gi"}}}}
-    written = {
-        "replicas": wanted,
-        "storage": {"volumeClaimTemplate": claims},
-        "unhealthyMemberGracePeriod": f"{GRACE:g}s",
-    }
-    return msgspec.convert(written, EtcdClusterSpec)
-
-
-def _member(id_: int, entry: Entry) -> Member:
-    name = f"{NAME}-{entry.ordinal}" if entry.started else ""
-    urls = (peer_url(entry.ordinal),)
-    return Member(id_, name, urls, urls if entry.started else (), entry.learner)
-
-
-def _claim_seen(ordinal: int, claim: Claim) -> ClaimSeen:
-    return ClaimSeen(
-        uid=claim.uid,
-        name=f"data-{NAME}-{ordinal}",
-        ordinal=ordinal,
-        created=claim.created,
-        deleting=claim.deleting,
-        phase="Bound",
-        cluster_uid=UID,
-        owner_uid=claim.owner,
-        requested=CLAIM_BYTES,
-        capacity=CLAIM_BYTES,
-    )
-
-
-def _outcome(move: moves.Move, *, made: bool) -> Outcome:
-    match move:
-        case moves.Rest():
-            return DONE
-        case moves.Await(reason=reason, message=message, after=after):
-            return Retry(after or 1.0, reason, message)
-        case moves.Refuse(reason=reason, message=message, hint=hint):
-            return Blocked(reason, message, hint)
-        case _:
-            return Retry(0.0, move.name if made else "EtcdRefused", move.message)

@@ -42,7 +42,9 @@ async def ask_all(doors: Mapping[int, MemberApi], clock: Clock, *, about_auth: b
         return Answers(statuses, Unknown(why or "there is nobody to ask"))
     first = _leader_or_first(statuses, list(lists))
     door = doors[first]
-    alarms = await _fact(door.alarms, f"member {first}", clock)
+    alarms: Fact[tuple[Alarm, ...]] = Known((), clock.now(), f"member {first}")
+    if _speaks_of_alarms(statuses):
+        alarms = await _fact(door.alarms, f"member {first}", clock)
     auth: Fact[bool] = Unknown("nobody was asked")
     if about_auth:
         auth = await _fact(door.auth_enabled, f"member {first}", clock)
@@ -57,6 +59,14 @@ async def _ask(
         _fact(door.status, who, clock), _fact(door.members, who, clock)
     )
     return ordinal, status, roster
+
+
+def _speaks_of_alarms(statuses: Mapping[int, Fact[MemberStatus]]) -> bool:
+    """Tell whether a member is troubled: its status names every alarm.
+
+    The question itself is an entry in everybody's log, so it is asked only where it has an answer.
+    """
+    return any(isinstance(it, Known) and it.value.errors for it in statuses.values())
 
 
 def _leader_or_first(statuses: Mapping[int, Fact[MemberStatus]], lists: list[int]) -> int:

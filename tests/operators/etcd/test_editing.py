@@ -79,8 +79,7 @@ async def test_12_13_three_five_one_within_a_moment(plane: str) -> None:
         await eventually(only_its_volume_is_left)
 
 
-@pytest.mark.parametrize("size", [1, 5])
-@pytest.mark.parametrize("after", [0.0, 0.5, 1.5])
+@pytest.mark.parametrize(("size", "after"), [(1, 0.0), (5, 0.5), (1, 1.5)])
 async def test_18_another_size_while_it_begins(plane: str, size: int, after: float) -> None:
     async with world(plane) as it, it.operating():
         await it.create("shop", replicas=3)

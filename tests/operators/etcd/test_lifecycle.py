@@ -170,7 +170,7 @@ async def test_clusters_whose_names_begin_alike_leave_each_other_alone(plane: st
 # -------------------------------------------------------------------------- what people do
 
 
-@pytest.mark.parametrize("left", Propagation)
+@pytest.mark.parametrize("left", [Propagation.BACKGROUND, Propagation.ORPHAN])
 async def test_16_17_a_deleted_statefulset_comes_back_with_its_members(
     plane: str, left: Propagation
 ) -> None:

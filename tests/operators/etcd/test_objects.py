@@ -9,6 +9,7 @@ import pytest
 from operators.etcd.test_lifecycle import until_holds
 from operators.etcd.witness import told
 from operators.etcd.worlds import World, said, world
+from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.objects import WHOLE_BUDGETS, WHOLE_CONFIG_MAPS, WHOLE_SERVICES, WORKLOADS
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import plain
@@ -100,34 +101,49 @@ async def made(it: World, resource: Resource[Any], name: str, body: dict[str, An
 
 
 @pytest.mark.parametrize("labelled", [False, True], ids=["plain", "labelled as ours"])
-@pytest.mark.parametrize("what", FOREIGN)
-async def test_17a_an_object_of_somebody_else_is_never_taken_over(
-    plane: str, what: str, labelled: bool
-) -> None:
-    resource, name, body = FOREIGN[what]
+async def test_17a_what_is_somebody_elses_is_never_taken_over(plane: str, labelled: bool) -> None:
     async with world(plane) as it:
-        await made(it, resource, name, body)
+        theirs = [await made(it, *one) for one in FOREIGN.values()]
         if labelled:
             patch = MergePatch({"metadata": {"labels": OURS}})
-            await it.client.patch(resource, it.key(name), patch)
-        before = await it.client.get(resource, it.key(name))
+            theirs = [
+                await it.client.patch(resource, it.key(name), patch)
+                for resource, name, _ in FOREIGN.values()
+            ]
+        left = {one.metadata.uid: (*place, one) for one, place in zip(theirs, PLACES, strict=True)}
         async with it.operating():
-            # With fewer than three there is no budget that could be in the way.
-            await it.create("shop", replicas=3 if resource is WHOLE_BUDGETS else 1)
-            held = await it.until("shop", lambda its: said(its, "Ready") == ("False", "NameTaken"))
-            blocker = held.status.blockers[0]
-            assert name in blocker.message
-            assert resource.kind in blocker.message
-            assert "delete" in blocker.hint
-            after = await it.client.get(resource, it.key(name))
-            assert (
-                plain(after)["spec" if before.spec else "data"]
-                == (plain(before)["spec" if before.spec else "data"])
-            )
-            assert after.metadata.owner_references == ()
-            await it.client.delete(resource, it.key(name), uid=after.metadata.uid)
+            await it.create("shop", replicas=3)
+            while left:
+                resource, name, before = left.pop(await named(it, left))
+                after = await it.client.get(resource, it.key(name))
+                assert (after.spec, plain(after).get("data")) == (
+                    before.spec,
+                    plain(before).get("data"),
+                )
+                assert after.metadata.owner_references == ()
+                await it.client.delete(resource, it.key(name), uid=before.metadata.uid)
             await it.ready("shop")
             assert "NameTaken" in await told(it, "shop")
+
+
+PLACES = [(resource, name) for resource, name, _ in FOREIGN.values()]
+
+
+async def named(it: World, left: dict[str, tuple[Resource[Any], str, Any]]) -> str:
+    """Wait until the cluster says whose name is taken, and how to mend that; return its UID."""
+
+    def found(cluster: EtcdCluster) -> list[str]:
+        taken = [one for one in cluster.status.blockers if one.guard == "NameTaken"]
+        return [
+            uid
+            for uid, (resource, name, _) in left.items()
+            if any(f"{resource.kind} {name} " in one.message for one in taken)
+        ]
+
+    cluster = await it.until("shop", lambda its: bool(found(its)))
+    assert said(cluster, "Ready") == ("False", "NameTaken")
+    assert all("delete" in one.hint for one in cluster.status.blockers)
+    return found(cluster)[0]
 
 
 async def test_17a_pods_of_somebody_else_with_our_labels_are_left_alone(plane: str) -> None:

@@ -31,10 +31,10 @@ async def rolled(it: World, witness: Witness, change: dict[str, Any]) -> None:
 
 CHANGES = {
     "an option": {"options": {"max-txn-ops": "256"}},
-    "an annotation": {"podTemplate": {"metadata": {"annotations": {"who": "me"}}}},
-    "resources": {
+    "an annotation and resources": {
         "podTemplate": {
-            "spec": {"containers": [{"name": "etcd", "resources": {"requests": {"cpu": "10m"}}}]}
+            "metadata": {"annotations": {"who": "me"}},
+            "spec": {"containers": [{"name": "etcd", "resources": {"requests": {"cpu": "10m"}}}]},
         }
     },
 }

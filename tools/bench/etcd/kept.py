@@ -35,6 +35,7 @@ from stateward.kube.http.kubeconfig import from_kubeconfig
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import CUSTOM_RESOURCES, LEASES, PODS, VOLUME_CLAIMS
+from tools.bench.etcd.raw import dying_with_us, fill
 from tools.bench.kubernetes import Server
 
 NAMESPACE = "default"
@@ -67,6 +68,11 @@ class Kept:
                 if not await self._pods(name):
                     return
                 await asyncio.sleep(_LOOK)
+
+    async def fill(self, name: str) -> None:
+        """Write a few keys."""
+        pod = (await self._pods(name))[0]
+        await fill(self.dialer.dial(Endpoint(pod.status.pod_ip, CLIENT_PORT)))
 
     async def edit(self, name: str, **spec: Any) -> None:
         """Change what is asked for; wait until it is so."""
@@ -170,7 +176,9 @@ async def kept(folder: Path) -> AsyncGenerator[Kept, None]:
 
 
 def _process(stack: AsyncExitStack, *words: str) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen([_STATEWARD, *words], stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [*dying_with_us("TERM"), _STATEWARD, *words], stdout=subprocess.DEVNULL
+    )
 
     async def end() -> None:
         process.send_signal(signal.SIGTERM)

@@ -21,6 +21,8 @@ from stateward.core.errors import PeerError
 from stateward.etcd.members.dialing import Connections
 from stateward.etcd.members.port import Endpoint, MemberApi
 
+#: From a hundred entries of the log on, 3.6 sends whoever joins a snapshot, as with real data.
+KEYS = 200
 #: Seconds between two tries, and until a step is given up.
 TIGHT, PATIENCE = 0.01, 90.0
 _ENDING = 10.0
@@ -35,6 +37,12 @@ async def until(what: str, act: Callable[[], Awaitable[bool]]) -> None:
                     return
             await asyncio.sleep(TIGHT)
     raise AssertionError(what)
+
+
+async def fill(door: MemberApi) -> None:
+    """Write a few keys, so that a member that joins has something to learn."""
+    for number in range(KEYS):
+        await door.put(f"bench/{number}".encode(), b"hold fast")
 
 
 @dataclass(slots=True)
@@ -66,7 +74,7 @@ class Member:
         """Run it, with the flags that the operator's pods have too."""
         client, _, metrics = self.ports
         words = [
-            *_dying_with_us(),
+            *dying_with_us(),
             str(etcd),
             f"--name=member-{self.number}",
             f"--data-dir={self.folder / 'data'}",
@@ -129,6 +137,10 @@ class RawCluster:
         for it in self.members.values():
             it.start(self.etcd, self._initial(), "new")
         await self.well()
+
+    async def fill(self) -> None:
+        """Write a few keys."""
+        await fill(self.door(0))
 
     async def well(self) -> None:
         """Wait until every member has a vote and answers after asking a majority."""
@@ -234,10 +246,10 @@ async def raw_cluster(etcd: Path, folder: Path) -> AsyncGenerator[RawCluster, No
         await dialer.close()
 
 
-def _dying_with_us() -> Iterator[str]:
+def dying_with_us(how: str = "KILL") -> Iterator[str]:
     """Yield what makes a program end when we are killed and cannot end it."""
     if (tool := shutil.which("setpriv")) is not None:
-        yield from (tool, "--pdeathsig", "KILL")
+        yield from (tool, "--pdeathsig", how)
 
 
 def _free_ports() -> tuple[int, int, int]:

@@ -112,6 +112,8 @@ async def measure() -> Result:
     etcd, version = etcds.newest, str(etcds.newest.version)
     async with _both(etcd) as (raw, ours):
         lines = [await _line("create 3", raw.create(3), ours.create(_NAME, version, 3), _S(4))]
+        await raw.fill()
+        await ours.fill(_NAME)
         paced = await _paced(ours, etcds.paced) if etcds.paced else []
         lines += await _sizes(raw, ours, paced)
         lines += paced
@@ -138,6 +140,8 @@ async def _paced(ours: Kept, etcd: Found) -> list[Line]:
         async with raw_cluster(etcd.path, Path(folder) / "raw") as raw:
             await raw.create(1)
             await ours.create(name, str(etcd.version), 1)
+            await raw.fill()
+            await ours.fill(name)
             for before, size in ((1, 3), (3, 5)):
                 step = f"{before} to {size}, etcd {etcd.version}"
                 asked = ours.edit(name, replicas=size)

@@ -23,5 +23,5 @@ class Chapter:
     #: What is waited for, after "waited for".
     wanted: str
     act: Act
-    #: Seconds from its beginning in which members may be killed; none: they are left alone.
+    #: Seconds from its act in which members may be killed; none: they are left alone.
     span: float = 0.0

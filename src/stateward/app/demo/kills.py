@@ -19,7 +19,7 @@ _SOONEST = 0.2
 class Kill:
     """One process of etcd that is killed, as a crash would."""
 
-    #: Seconds after the chapter has begun.
+    #: Seconds after the act of the chapter.
     after: float
     #: Which of the pods that run then: in the order of names, counted around.
     pick: int
@@ -40,7 +40,7 @@ NOBODY = Strike("", lambda _: True)
 def plan(seed: int | None, spans: Mapping[str, float]) -> dict[str, tuple[Kill, ...]]:
     """Return the kills of each chapter; of the same number always the same ones, of None none.
 
-    ``spans`` says in how many seconds from the beginning of a chapter its kills are. Each chapter
+    ``spans`` says in how many seconds from the act of a chapter its kills are. Each chapter
     draws from a stream of its own: another chapter changes nothing for the others.
 
     >>> plan(3, {"roll": 8.0})["roll"] == plan(3, {"sleep": 0.0, "roll": 8.0})["roll"]

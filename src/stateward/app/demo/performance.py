@@ -171,13 +171,14 @@ class Performance:
 
     async def _come_true(self, chapter: Chapter, kills: Sequence[Kill]) -> None:
         holds = await chapter.act()
-        wanted = [holds, *[await self._strike(it) for it in kills]]
+        acted = self.clock.monotonic()
+        wanted = [holds, *[await self._strike(it, acted) for it in kills]]
         # All at one moment: what was said before a member was killed is no longer so.
         while not all(it(picture) for picture in (self.actors.picture(),) for it in wanted):
             await self.clock.sleep(_LOOK)
 
-    async def _strike(self, kill: Kill) -> Holds:
-        await self.clock.sleep(self.began + kill.after - self.clock.monotonic())
+    async def _strike(self, kill: Kill, acted: float) -> Holds:
+        await self.clock.sleep(acted + kill.after - self.clock.monotonic())
         found = self.actors.strike(kill.pick)
         self._struck.append(Struck(self.clock.monotonic() - self.began, found.pod))
         return found.healed

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from stateward.app.demo.chapters import Chapter
-from stateward.app.demo.picture import Holds, Picture, has
+from stateward.app.demo.picture import Holds, Picture, has, is_ready
 from stateward.app.demo.play import Play
 
 #: An option that changes nothing for the audience, and every pod.
 OPTION = "max-txn-ops"
+#: Seconds between two looks at the cluster.
+_LOOK = 0.05
 
 
 def whole(play: Play) -> tuple[Chapter, ...]:
     """Return the chapters of the demonstration."""
     return (
-        _bootstrap(play, span=6.0),
+        _bootstrap(play, span=3.0),
         _lose_operator(play),
         _scale(play, 3, 5, span=10.0),
         _scale(play, 5, 1, span=3.0),
@@ -41,6 +43,7 @@ def _bootstrap(play: Play, span: float) -> Chapter:
     async def act() -> Holds:
         await play.create(replicas=3)
         play.writer.go_on()
+        await _look(play, lambda picture: bool(picture.running()))  # a kill is to hit somebody
         return has(3)
 
     return Chapter("bootstrap", "three members from nothing", "3 healthy members", act, span)
@@ -91,7 +94,7 @@ def _wake(play: Play, new: int, span: float) -> Chapter:
 
 def _kill_leader(play: Play, span: float) -> Chapter:
     async def act() -> Holds:
-        picture = play.picture()
+        picture = await _with_leader(play)
         leader, size = picture.leader, len(picture.pods)
         before = picture.restarts(leader)
         play.kill(leader)
@@ -109,7 +112,7 @@ def _kill_leader(play: Play, span: float) -> Chapter:
 
 def _wipe_disk(play: Play, span: float) -> Chapter:
     async def act() -> Holds:
-        picture = play.picture()
+        picture = await _with_leader(play)
         size, ids = len(picture.pods), picture.ids()
         victim = max(name for name in ids if name != picture.leader)
         await play.wipe(victim)
@@ -132,3 +135,14 @@ def _roll(play: Play, value: str, span: float) -> Chapter:
 
     title = f"roll the option {OPTION} through all members"
     return Chapter("roll-option", title, "every pod to be a new one", act, span)
+
+
+async def _with_leader(play: Play) -> Picture:
+    """Return the first picture of a cluster that is well: a kill just before may yet be felt."""
+    return await _look(play, lambda picture: is_ready(picture) and bool(picture.leader))
+
+
+async def _look(play: Play, holds: Holds) -> Picture:
+    while not holds(picture := play.picture()):
+        await play.stage.ports.clock.sleep(_LOOK)
+    return picture

@@ -7,9 +7,10 @@ nothing, begin.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stateward.etcd.decide import configs
+from stateward.etcd.decide import configs, sizes
 from stateward.etcd.decide.moves import Await, Move, Refuse, Rest, WriteConfig, WriteWorkload
 from stateward.etcd.model.view import Config, View, WorkloadSeen
 
@@ -64,15 +65,15 @@ def _start(view: View) -> Move:
     first = _beginning(view)
     if view.config != first.config:
         return WriteConfig(first.config, first.why)
-    return WriteWorkload(first.size, first.why)
+    return _spanning(view, first.ordinals, first.why)
 
 
 @dataclass(frozen=True, slots=True)
 class _Beginning:
-    """What pods are told that come from nothing or from sleep, and how many there are."""
+    """What pods are told that come from nothing or from sleep, and which there are."""
 
     config: Config
-    size: int
+    ordinals: Sequence[int]
     why: str
 
 
@@ -87,24 +88,24 @@ def _beginning(view: View) -> _Beginning:
         # which changes nothing for a member that is alone by its own list. A pod means that
         # nobody sleeps: it could start by force again and again.
         config = alone if others or pods else configs.forced(alone)
-        return _Beginning(config, 1, "waking the one member that sleeps")
+        return _Beginning(config, known, "waking the one member that sleeps")
     if known:
         config = configs.of_known(view, known)
-        return _Beginning(config, max(known) + 1, "bringing its members back")
+        return _Beginning(config, known, "bringing its members back")
     if not was_never_seen(view):
         # Its list was never written down, as with strangers on it: who has data comes back.
         had = [it.ordinal for it in claims] or range(max(view.wanted, 1))
-        return _Beginning(configs.of_known(view, had), max(had) + 1, "bringing its members back")
+        return _Beginning(configs.of_known(view, had), had, "bringing its members back")
     kept = [it.ordinal for it in claims if it.cluster_uid != view.cluster.metadata.uid]
     if kept:
         # Volumes that an earlier cluster was told to leave: its members go on from them.
         config = configs.of_known(view, kept)
-        return _Beginning(config, max(kept) + 1, "going on from kept volumes")
+        return _Beginning(config, kept, "going on from kept volumes")
     begun = view.config
     if claims and begun is not None and not begun.existing and begun.initial_cluster:
-        return _Beginning(begun, len(begun.initial_cluster), "going on with a beginning")
+        return _Beginning(begun, range(len(begun.initial_cluster)), "going on with a beginning")
     every = configs.of_new(view, range(view.wanted))
-    return _Beginning(every, view.wanted, "all members at once")
+    return _Beginning(every, range(view.wanted), "all members at once")
 
 
 # -------------------------------------------------------------------------- pods that do not answer
@@ -117,7 +118,7 @@ def stand_by(view: View) -> Move | None:
     if workload is None:
         return _lost_workload(view)
     if not set(known) <= set(workload.ordinals):
-        return WriteWorkload(max(known) + 1, "its members lack pods")
+        return _spanning(view, known, "its members lack pods")
     if workload.differs:
         return WriteWorkload(workload.replicas, "it is not as it should be", workload.start)
     if view.config is None:
@@ -129,10 +130,16 @@ def _lost_workload(view: View) -> Move | None:
     """Make it anew where some members answer and others may need it to come back."""
     known, begun = configs.known_ordinals(view), view.config
     if known:
-        return WriteWorkload(max(known) + 1, "it is missing")
+        return _spanning(view, known, "it is missing")
     if begun is None or begun.existing:
         return None
     return WriteWorkload(len(begun.initial_cluster), "it is missing")
+
+
+def _spanning(view: View, ordinals: Sequence[int], why: str) -> WriteWorkload:
+    """Have a pod for every one of some members, and for nobody on a volume that was given up."""
+    start = sizes.start_of(view, min(ordinals))
+    return WriteWorkload(max(ordinals) + 1 - start, why, start)
 
 
 def _lost_config(view: View, workload: WorkloadSeen) -> Config:

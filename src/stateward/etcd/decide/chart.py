@@ -176,7 +176,7 @@ def _foreign_member(view: View) -> Move | None:
 
 def _promote(view: View) -> Move | None:
     for it in view.learners:
-        if it.listed is None or not view.is_steady(it):
+        if it.listed is None or not guards.is_steady(view, it):
             continue
         if guards.gains_quorum_with(view, it):
             return Promote(it.listed.member.id, it.name)

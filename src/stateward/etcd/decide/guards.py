@@ -6,22 +6,33 @@ from stateward.etcd.model.members import quorum
 from stateward.etcd.model.view import Replica, View
 
 
+def is_steady(view: View, replica: Replica) -> bool:
+    """Tell whether a member is healthy and to be counted on: a leaving pod answers to the end."""
+    leaves = replica.pod is not None and replica.pod.deleting
+    return view.is_healthy(replica) and not leaves
+
+
+def steady_voters(view: View) -> tuple[Replica, ...]:
+    """Return the voters that are healthy and whose pods stay."""
+    return tuple(it for it in view.voters if is_steady(view, it))
+
+
 def keeps_quorum_without(view: View, replica: Replica) -> bool:
     """Tell whether the others are a healthy quorum of what is left when a voter is removed."""
     others = [it for it in view.voters if it.ordinal != replica.ordinal]
-    healthy = sum(view.is_steady(it) for it in others)
+    healthy = sum(is_steady(view, it) for it in others)
     return bool(others) and healthy >= quorum(len(others))
 
 
 def keeps_quorum_while_away(view: View, replica: Replica) -> bool:
     """Tell whether the others are a healthy quorum while a voter restarts."""
-    healthy = sum(view.is_steady(it) for it in view.voters if it.ordinal != replica.ordinal)
+    healthy = sum(is_steady(view, it) for it in view.voters if it.ordinal != replica.ordinal)
     return healthy >= quorum(len(view.voters))
 
 
 def gains_quorum_with(view: View, learner: Replica) -> bool:
     """Tell whether a quorum of the enlarged cluster is healthy once a learner has a vote."""
-    healthy = len(view.steady_voters) + int(view.is_steady(learner))
+    healthy = len(steady_voters(view)) + int(is_steady(view, learner))
     return healthy >= quorum(len(view.voters) + 1)
 
 
@@ -37,4 +48,4 @@ def list_is_on_record(view: View) -> bool:
 
 def all_members_well(view: View) -> bool:
     """Tell whether every listed member is healthy, stays, and has a vote."""
-    return len(view.steady_voters) == len(view.roster)
+    return len(steady_voters(view)) == len(view.roster)

@@ -163,7 +163,7 @@ def replace_unhealthy(view: View) -> Move | None:
 
 def await_healthy(view: View) -> Move | None:
     """Wait for members that are not well, or leave: nothing else is changed meanwhile."""
-    sick = [it for it in view.voters if not view.is_steady(it)]
+    sick = [it for it in view.voters if not guards.is_steady(view, it)]
     fewer = len(view.voters) > max(view.wanted, 1)
     if not sick or (fewer and all(_is_due(view, it) for it in sick)):
         # Fewer members may be just what lets a member that waits for room come back.

@@ -38,7 +38,7 @@ def _still_coming(view: View) -> Await | None:
 
 
 def _roll_leader(view: View, leader: Replica) -> Move | None:
-    heirs = [it for it in view.steady_voters if it.ordinal != leader.ordinal]
+    heirs = [it for it in guards.steady_voters(view) if it.ordinal != leader.ordinal]
     if heirs:
         return MoveLeader(leader, heirs[0], "it is the last to be restarted")
     return _restart(view, leader)

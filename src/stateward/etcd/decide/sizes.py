@@ -50,7 +50,7 @@ def settle_workload(view: View) -> Move | None:
     ordinals = [it.ordinal for it in view.roster if it.ordinal is not None]
     workload = view.workload
     top = max(ordinals) + 1
-    start = _start(view, min(ordinals))
+    start = start_of(view, min(ordinals))
     if workload is None:
         return WriteWorkload(top - start, "it is missing", start)
     if (workload.replicas, workload.start) != (top - start, start):
@@ -60,16 +60,19 @@ def settle_workload(view: View) -> Move | None:
     return None
 
 
-def _start(view: View, lowest: int) -> int:
-    """Return the lowest ordinal that may have a pod.
+def start_of(view: View, lowest: int) -> int:
+    """Return the lowest ordinal that may have a pod, where the lowest member is known.
 
     After a recovery from one survivor that is above 0, until the volumes of the others are gone: on
     them they would make the old cluster anew, beside the one that goes on.
     """
     workload = view.workload
-    if workload is None or workload.start == 0:
+    if workload is not None and workload.start == 0:
         return 0
     below = [it for it in view.replicas if it.ordinal < lowest]
+    if workload is None:
+        # Somebody deleted it. A pod that is there is one that was meant to be.
+        below = [it for it in below if it.pod is None]
     return lowest if any(it.claim is not None or it.pod is not None for it in below) else 0
 
 
@@ -119,7 +122,7 @@ def shrink(view: View) -> Move | None:
     if not guards.keeps_quorum_without(view, highest):
         return Await("QuorumAtRisk", f"removing {highest.name} would leave no quorum", 1.0)
     if view.leader is highest:
-        heir = next(it for it in view.steady_voters if it is not highest)
+        heir = next(it for it in guards.steady_voters(view) if it is not highest)
         return MoveLeader(highest, heir, "it is about to be removed")
     return RemoveMember(highest.listed.member.id, highest.name, "fewer members are wanted")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stateward.core import moments
 from stateward.core.facts import Known
-from stateward.etcd.decide import repair
+from stateward.etcd.decide import guards, repair
 from stateward.etcd.decide.moves import (
     Compact,
     Defragment,
@@ -68,7 +68,7 @@ def _give_back(view: View, slack: list[Replica]) -> Move:
     followers = [it for it in slack if it is not view.leader]
     if followers:
         return Defragment(followers[0])
-    heirs = [it for it in view.steady_voters if it is not view.leader]
+    heirs = [it for it in guards.steady_voters(view) if it is not view.leader]
     if view.leader is not None and heirs:
         return MoveLeader(view.leader, heirs[0], "it answers nobody while it gives space back")
     return Defragment(slack[0])

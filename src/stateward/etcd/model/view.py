@@ -205,16 +205,6 @@ class View:
         )
         return said.member_id == listed.member.id and said.leader != 0 and not corrupt
 
-    def is_steady(self, replica: Replica) -> bool:
-        """Tell whether a member is healthy and to be counted on: a leaving pod answers to the end."""
-        leaves = replica.pod is not None and replica.pod.deleting
-        return self.is_healthy(replica) and not leaves
-
-    @property
-    def steady_voters(self) -> tuple[Replica, ...]:
-        """The voters that are healthy and whose pods stay."""
-        return tuple(it for it in self.voters if self.is_steady(it))
-
     @property
     def healthy_voters(self) -> tuple[Replica, ...]:
         """The voters that are healthy."""

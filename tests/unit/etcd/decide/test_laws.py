@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fakes.etcd_laws import ACTS, broken_by, broken_in, unrest
-from fakes.etcd_model import EtcdWorld, Fate, Pass, formed
+from fakes.etcd_model import EtcdWorld
+from fakes.etcd_passes import Fate, Pass, formed, operate
 from fakes.etcd_views import drawings, peer_url, picture
 from stateward.etcd.decide import absent, chart, configs, guards, moves, repair, rolling, sizes
 from stateward.etcd.model.view import Config, View
@@ -53,7 +54,7 @@ def happen(world: EtcdWorld, event: Event) -> Pass | None:
     """Let something happen; return the pass of the operator, if it was one."""
     kind, n = event
     if kind in FATES:
-        return world.operate(FATES[kind])
+        return operate(world, FATES[kind])
     getattr(world, kind.replace(" ", "_"))(*([n] if kind in WITH_NUMBER else []))
     return None
 
@@ -72,7 +73,7 @@ def settle(world: EtcdWorld) -> None:
     world.homeless &= world.dispensable
     acts = []
     for _ in range(LAST):
-        step = world.operate()
+        step = operate(world)
         _ask(step)
         move = step.judgement.move
         if isinstance(move, ACTS):
@@ -226,7 +227,7 @@ MUTANTS: Final[list[tuple[str, list[Patch], str]]] = [
     ("no quorum, no pods", _without(absent.stand_by, _give_up), "E-S10"),
     ("the leader goes first", _without(sizes.shrink, _shrink_anybody), "E-S11"),
     ("the sick are rolled past", [*_without(repair.await_healthy), _ALL_WELL, *_HASTE], "E-S1"),
-    ("a leaving pod counts", [(View, "is_steady", View.is_healthy)], "E-S1"),
+    ("a leaving pod counts", [(guards, "is_steady", View.is_healthy)], "E-S1"),
     ("there is no grace", [(repair, "_is_due", ALWAYS)], "E-S14"),
     ("learners are not taken back", _without(repair.revert_learner), "E-L"),
     ("stuck learners stay stuck", _without(repair.free_learner), "E-L"),
