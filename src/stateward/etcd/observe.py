@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from stateward.core.clock import Clock
 from stateward.core.facts import Fact, Known, Unknown
-from stateward.etcd import dialling, wanting
+from stateward.etcd import survey, wanting
 from stateward.etcd.addresses import AddressBook
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import Settings, settings_of
@@ -18,7 +18,6 @@ from stateward.etcd.build.config import config_of
 from stateward.etcd.build.flags import quota
 from stateward.etcd.caches import Caches, of_cluster
 from stateward.etcd.decide import chart
-from stateward.etcd.dialling import Answers
 from stateward.etcd.members.port import Dialer, Endpoint, MemberApi, Trust
 from stateward.etcd.model import names
 from stateward.etcd.model.members import Member
@@ -27,6 +26,7 @@ from stateward.etcd.objects import WHOLE_BUDGETS, WHOLE_SERVICES, Whole
 from stateward.etcd.reading import claim_seen, pod_seen
 from stateward.etcd.secrets import Secrets
 from stateward.etcd.seen import Seen
+from stateward.etcd.survey import Answers
 from stateward.etcd.wanting import Differs
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import Resource
@@ -77,7 +77,7 @@ class Observer:
         pods, claims = dict(self._pods(cluster)), dict(self._claims(place))
         doors = self._doors(place, certificates.trust, pods)
         about_auth = settings.auth or cluster.status.auth_enabled
-        answers = await dialling.ask_all(doors, self._of.clock, about_auth=about_auth)
+        answers = await survey.ask_all(doors, self._of.clock, about_auth=about_auth)
         if certificates.trust is not None and not answers.anybody:
             self._of.secrets.doubt(cluster.metadata.namespace)
         live = self._of.caches.workloads.get(cluster.metadata.key)

@@ -11,9 +11,8 @@ Control planes: ``embedded`` always, ``real`` with --real. A story takes ``plane
 from __future__ import annotations
 
 import asyncio
-import os
 import tempfile
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -25,7 +24,6 @@ from stateward.app.etcd.programs import images_with_etcd
 from stateward.app.etcd.writer import Writer
 from stateward.app.kinds import definitions
 from stateward.app.local import ControlPlane, running
-from stateward.core.errors import NotLeader
 from stateward.core.ports import Ports
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.etcd.members.dialing import Connections
@@ -34,7 +32,6 @@ from stateward.etcd.model.names import CLIENT_PORT
 from stateward.etcd.operator import LEASE, EtcdOptions, assemble
 from stateward.kube import conditions
 from stateward.kube.client import Client, MergePatch, Selection
-from stateward.kube.codec import Json
 from stateward.kube.errors import ApiError, NotFound
 from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import from_kubeconfig

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from stateward.core import moments
 from stateward.core.duration import parse_seconds
-from stateward.core.facts import Known
 from stateward.etcd.decide import guards
 from stateward.etcd.decide.moves import Await, DeleteClaim, DeletePod, Move, RemoveMember
 from stateward.etcd.model.members import AlarmKind
+from stateward.etcd.model.trouble import has_alarm, trouble_of
 from stateward.etcd.model.view import Replica, View
 
 #: Trouble of a pod that a new volume would not mend.
@@ -125,7 +125,9 @@ def await_learner(view: View) -> Move | None:
         patience = max(grace(view), _LEARNER)
         if listed.member.started and since is not None and view.now - since > patience:
             return RemoveMember(listed.member.id, it.name, "the learner went away; it joins anew")
-        return Await("LearnerJoining", f"waiting for {it.name} to join: {trouble(it)}", _quick(it))
+        return Await(
+            "LearnerJoining", f"waiting for {it.name} to join: {trouble_of(view, it)}", _quick(it)
+        )
     return None
 
 
@@ -154,7 +156,7 @@ def replace_unhealthy(view: View) -> Move | None:
     for it in sick:
         if it.ordinal >= max(view.wanted, 1) and guards.keeps_quorum_without(view, it):
             return _removal(it, "it is unhealthy, and no longer wanted")
-    due = [it for it in sick if _is_due(view, it) and (is_replaceable(it) or _corrupt(view, it))]
+    due = [it for it in sick if _is_due(view, it) and (is_replaceable(it) or _is_corrupt(view, it))]
     for it in due:
         if guards.keeps_quorum_without(view, it):
             return _removal(it, f"unhealthy for more than {grace(view):g} s; it joins anew")
@@ -168,7 +170,7 @@ def await_healthy(view: View) -> Move | None:
     if not sick or (fewer and all(_is_due(view, it) for it in sick)):
         # Fewer members may be just what lets a member that waits for room come back.
         return None
-    words = "; ".join(f"{it.name}: {trouble(it)}" for it in sick)
+    words = "; ".join(f"{it.name}: {trouble_of(view, it)}" for it in sick)
     return Await("MembersUnhealthy", f"waiting for members to be healthy: {words}", _LOOK_AGAIN)
 
 
@@ -194,27 +196,6 @@ def is_replaceable(replica: Replica) -> bool:
     return pod.trouble not in NOT_THE_DISK and pod.last_end != "OOMKilled"
 
 
-def _corrupt(view: View, replica: Replica) -> bool:
+def _is_corrupt(view: View, replica: Replica) -> bool:
     listed = replica.listed
-    alarms = view.alarms.value if isinstance(view.alarms, Known) else ()
-    return listed is not None and any(
-        it.kind is AlarmKind.CORRUPT and it.member_id == listed.member.id for it in alarms
-    )
-
-
-def trouble(replica: Replica) -> str:
-    """Return what is wrong with a replica, in a few words."""
-    pod, claim = replica.pod, replica.claim
-    if pod is None:
-        return "it has no pod"
-    if pod.deleting:
-        return "its pod is leaving"
-    if claim is not None and claim.deleting:
-        return "its volume is being deleted"
-    if pod.trouble:
-        return f"its pod says {pod.trouble}"
-    if not pod.running:
-        return "its pod starts"
-    if replica.said is None:
-        return "its etcd does not answer"
-    return "its etcd does not follow the leader yet"
+    return listed is not None and has_alarm(view, AlarmKind.CORRUPT, listed.member.id)

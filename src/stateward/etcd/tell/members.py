@@ -8,9 +8,9 @@ from stateward.core import moments
 from stateward.etcd.api.status import KnownMember, MemberReport
 from stateward.etcd.model.members import Member
 from stateward.etcd.model.names import ordinal_of
+from stateward.etcd.model.trouble import trouble_of
 from stateward.etcd.model.view import Replica, View
 from stateward.etcd.tell.situation import is_asleep
-from stateward.etcd.tell.trouble import trouble_of
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _STRANGER = "is not a pod of this cluster"

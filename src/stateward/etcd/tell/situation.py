@@ -12,9 +12,9 @@ from typing import TypeAlias
 from stateward.core.facts import Known, Unknown
 from stateward.etcd.model.history import rewound
 from stateward.etcd.model.members import AlarmKind, quorum
+from stateward.etcd.model.trouble import has_alarm, trouble_of
 from stateward.etcd.model.view import Replica, View
 from stateward.etcd.tell.reasons import Reason
-from stateward.etcd.tell.trouble import has_alarm, trouble_of
 from stateward.kube import conditions
 
 

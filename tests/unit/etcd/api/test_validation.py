@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from operators.etcd_manifests import BAD, COMPATIBLE, Bad, budget, claim, manifest, tls
 from stateward.app import validation as app
+from stateward.core.version import Version
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import settings_of
-from stateward.core.version import Version
 from stateward.etcd.api.validation import problems, step_problem
 from stateward.kube.codec import Json
 from stateward.kube.manifests import Manifest

@@ -22,26 +22,20 @@ def words(move: moves.Move) -> str:
         case moves.WriteWorkload(replicas=replicas, start=start, size_only=alone):
             span = f"{start}+{replicas}" if start else str(replicas)
             return f"WriteWorkload {span}{' size' if alone else ''}"
-        case moves.AddLearner(member=name) | moves.Promote(member=name):
-            return f"{move.name} {name}"
-        case moves.RemoveMember(member=name):
-            return f"RemoveMember {name}"
         case moves.MoveLeader(leader=leader, to=to):
             return f"MoveLeader {leader.name} {to.name}"
-        case moves.DeletePod(pod=pod):
-            return f"DeletePod {pod.name}"
-        case moves.DeleteClaim(claim=claim) | moves.OwnClaim(claim=claim):
-            return f"{move.name} {claim.name}"
-        case moves.GrowClaim(claim=claim):
-            return f"GrowClaim {claim.name}"
-        case moves.Defragment(replica=it) | moves.SaveSurvivor(replica=it):
-            return f"{move.name} {it.name}"
-        case moves.Await(reason=reason):
-            return f"Await {reason}"
-        case moves.Refuse(reason=reason):
-            return f"Refuse {reason}"
+        case moves.Await(reason=reason) | moves.Refuse(reason=reason):
+            return f"{type(move).__name__} {reason}"
         case _:
-            return move.name
+            return " ".join([move.name, *_whom(move)])
+
+
+def _whom(move: moves.Move) -> list[str]:
+    """Return the name of what a move is about, if it is about one thing."""
+    if member := getattr(move, "member", ""):
+        return [member]
+    parts = (getattr(move, name, None) for name in ("pod", "claim", "replica"))
+    return [it.name for it in parts if it is not None]
 
 
 def _config(config: Config) -> str:

@@ -288,17 +288,6 @@ async def test_orphans_are_taken_in_and_strangers_let_go():
         assert [pod["metadata"]["uid"] for pod in cluster.all(PODS)] == uids
 
 
-async def test_claims_are_born_with_the_owners_that_their_template_names():
-    cluster = Cluster()
-    owner = {"apiVersion": "v1", "kind": "ConfigMap", "name": "keeper", "uid": "of-the-keeper"}
-    claim = CLAIMS[0] | {"metadata": CLAIMS[0]["metadata"] | {"ownerReferences": [owner]}}
-    async with cluster.at_work():
-        await made(cluster, volumeClaimTemplates=[claim])
-        await until(lambda: len(cluster.names(VOLUME_CLAIMS)) == 3)
-        found = cluster.document(VOLUME_CLAIMS, "data-web-0")["metadata"]["ownerReferences"]
-        assert [it["uid"] for it in found] == ["of-the-keeper"]
-
-
 async def test_a_settled_set_causes_no_write():
     cluster = Cluster()
     async with cluster.at_work():
