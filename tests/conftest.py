@@ -70,8 +70,14 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if pyfuncitem.get_closest_marker("virtual"):
         sim_loop.run(asyncio.wait_for(coroutine, VIRTUAL_LIMIT))
     else:
-        asyncio.run(asyncio.wait_for(coroutine, LIMIT))
+        asyncio.run(asyncio.wait_for(coroutine, _limit(pyfuncitem)))
     return True
+
+
+def _limit(item: pytest.Function) -> float:
+    """Return how many seconds a test may take: a story with much waiting in it asks for more."""
+    patient = item.get_closest_marker("patient")
+    return float(patient.args[0]) if patient else LIMIT
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -1,4 +1,4 @@
-"""Stories of etcd clusters take ``plane``: the embedded Kubernetes, and with --real a real one.
+"""Stories of etcd clusters take ``plane``: the embedded Kubernetes, or with --real a real one.
 
 Those about upgrades take ``both_minors`` too, and run only where ``make real`` has been; what this
 machine lacks is said at the end of the run.
@@ -14,8 +14,8 @@ from stateward.app.etcd import available
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "plane" in metafunc.fixturenames:
-        kinds = ("embedded", "real") if planes.kubeconfigs() else ("embedded",)
-        metafunc.parametrize("plane", kinds)
+        # Never both: `make test` has told them to the embedded one.
+        metafunc.parametrize("plane", ("real",) if planes.kubeconfigs() else ("embedded",))
 
 
 @pytest.fixture
@@ -25,7 +25,10 @@ def both_minors() -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Drop what this machine has no etcd for, visibly."""
+    """Give stories time, and drop what this machine has no etcd for, visibly."""
+    for it in items:
+        if "plane" in getattr(it, "fixturenames", ()):
+            it.add_marker(pytest.mark.patient(300))
     idle = [it for it in items if "both_minors" in getattr(it, "fixturenames", ())]
     if idle and lacking():
         items[:] = [it for it in items if it not in idle]

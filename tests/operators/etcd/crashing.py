@@ -44,7 +44,7 @@ CHANGES: Final = frozenset(
 )
 NAME: Final = "shop"
 KEYS: Final = 10
-PATIENCE: Final = 120.0
+PATIENCE: Final = 75.0
 
 
 class Side(Enum):

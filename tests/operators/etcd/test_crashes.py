@@ -25,7 +25,7 @@ OPERATIONS = [
 NAPS = [Operation("sleep", 1, 0, about=4), Operation("wake", 0, 1, via=(1,), about=7)]
 REPLACE = Operation("replace", 3, 3, emptied=(2,), grace="5s", about=24)
 #: An operation is tried in so many parts, so that none of them takes long.
-PARTS = 3
+PARTS = 5
 #: A real control plane is slower in everything: every how many-th n of a part is tried there.
 SAMPLE = 4
 
