@@ -32,7 +32,7 @@ from stateward.etcd.model.names import CLIENT_PORT
 from stateward.etcd.operator import LEASE, EtcdOptions, assemble
 from stateward.kube import conditions
 from stateward.kube.client import Client, MergePatch, Selection
-from stateward.kube.errors import ApiError, NotFound
+from stateward.kube.errors import ApiError
 from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import from_kubeconfig
 from stateward.kube.meta import ObjectKey
@@ -44,8 +44,6 @@ from stateward.runtime.election import Terms
 from stateward.runtime.telling.metrics import Metrics
 
 PATIENCE = 60.0
-#: Generous in the lease, so that a slow machine makes no leader lose it; stories about that say so.
-TERMS = Terms(duration=8.0, renew_deadline=6.0, retry_every=0.3)
 
 
 def version_of(minor: str) -> str:
@@ -90,9 +88,12 @@ class World:
         *,
         wrap: Callable[[Client], Client] = lambda it: it,
         dialer: Dialer | None = None,
-        terms: Terms = TERMS,
+        terms: Terms | None = None,
     ) -> AsyncGenerator[asyncio.Task[None], None]:
-        """Run an operator for the namespace; leaving the block kills it where it stands."""
+        """Run an operator for the namespace; leaving the block kills it where it stands.
+
+        It acts alone, without a lease, unless the story is about that and gives its terms.
+        """
         self.operators += 1
         name = f"operator-{self.operators}"
         access = from_kubeconfig([self.cluster.kubeconfig], {})
@@ -104,7 +105,7 @@ class World:
             book=Loopback(self.cluster.agent),
             namespaces=(self.namespace,),
             rescue=self.folder / "rescue",
-            lease=ObjectKey(LEASE.namespace, f"etcd-{self.namespace}"),
+            lease=ObjectKey(LEASE.namespace, f"etcd-{self.namespace}") if terms else None,
         )
         async with HttpClient(access, ports.clock, ports.chance, field_manager=name) as wire:
             operator = assemble(wrap(wire), ports, name, metrics, terms, options=options)
@@ -114,15 +115,6 @@ class World:
             finally:
                 task.cancel()
                 await asyncio.gather(task, return_exceptions=True)
-                # Its lease is let go by hand, as if its time had passed.
-                await self._free_lease(options.lease)
-
-    async def _free_lease(self, key: ObjectKey) -> None:
-        from stateward.kube.resources import LEASES  # noqa: PLC0415
-
-        with suppress(NotFound):
-            body = {"spec": {"holderIdentity": ""}}
-            await self.client.patch(LEASES, key, MergePatch(body))
 
     # ------------------------------------------------------------------ the user
 

@@ -30,11 +30,15 @@ class Applier:
         self._settled: OrderedDict[str, tuple[str, str]] = OrderedDict()
 
     def differs(self, live: Object, wanted: Json) -> bool:
-        """Tell whether writing a document would change an object."""
-        if not drift.differs(plain(live), wanted):
-            return False
+        """Tell whether writing a document would change an object, as far as we know."""
         metadata = live.metadata
-        return self._settled.get(metadata.uid) != (drift.seal_of(wanted), metadata.resource_version)
+        as_it_is = (drift.seal_of(wanted), metadata.resource_version)
+        if self._settled.get(metadata.uid) == as_it_is:
+            return False
+        if drift.differs(plain(live), wanted):
+            return True
+        self._settle(metadata.uid, as_it_is)
+        return False
 
     async def apply(self, resource: Resource[Any], wanted: Json, *, seen: bool) -> Outcome | None:
         """Write a document; say why not when somebody else's object has its name."""
@@ -58,7 +62,8 @@ class Applier:
             if ours:
                 raise
             return _name_taken(resource, key, str(error))
-        self._remember(found, wanted)
+        written = found.metadata
+        self._settle(written.uid, (drift.seal_of(wanted), written.resource_version))
         return None
 
     async def _found(self, resource: Resource[Any], key: ObjectKey) -> Object | None:
@@ -68,10 +73,10 @@ class Applier:
             return None
         return found
 
-    def _remember(self, found: Object, wanted: Json) -> None:
-        metadata = found.metadata
-        self._settled[metadata.uid] = (drift.seal_of(wanted), metadata.resource_version)
-        self._settled.move_to_end(metadata.uid)
+    def _settle(self, uid: str, as_it_is: tuple[str, str]) -> None:
+        """Remember that an object in a version is all that a document can make of it."""
+        self._settled[uid] = as_it_is
+        self._settled.move_to_end(uid)
         if len(self._settled) > _REMEMBERED:
             self._settled.popitem(last=False)
 
