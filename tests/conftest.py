@@ -22,6 +22,7 @@ VIRTUAL_LIMIT = 100_000.0
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real", action="store_true", help="also ask a real Kubernetes")
+    parser.addoption("--every-story", action="store_true", help="tell it every story of etcd")
 
 
 def pytest_configure(config: pytest.Config) -> None:

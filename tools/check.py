@@ -24,6 +24,9 @@ REAL = (
     "real",
 )
 
+#: Where tests wait for real members of etcd.
+STORIES = ("operators/etcd", "local/test_demo.py")
+
 STAGES: dict[str, list[list[str]]] = {
     "lint": [
         [str(BIN / "ruff"), "check"],
@@ -31,7 +34,13 @@ STAGES: dict[str, list[list[str]]] = {
         [str(BIN / "lint-imports"), "--no-cache"],
     ],
     "types": [[str(BIN / "mypy")]],
-    "test": [[str(BIN / "pytest"), "--numprocesses", "auto", "--quiet", "src", "tests"]],
+    "test": [
+        [str(BIN / "pytest"), "--numprocesses", "auto", "--quiet", "src", "tests"]
+        + [f"--ignore=tests/{name}" for name in STORIES],
+        # More at once than there are cores: etcd's own pauses are most of their time.
+        [str(BIN / "pytest"), "--numprocesses", "5", "--dist", "loadgroup", "--quiet"]
+        + [f"tests/{name}" for name in STORIES],
+    ],
     "real": [
         # Four at once: most of the time they wait for a server. Marked groups stay together.
         [str(BIN / "pytest"), "--real", "--numprocesses", "4", "--dist", "loadgroup", "--quiet"]

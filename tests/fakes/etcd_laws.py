@@ -110,9 +110,42 @@ def _new_only_once(view: View, move: moves.Move) -> Iterator[str]:
         yield "members of a cluster that exists are told to begin one"
 
 
+def _is_led(view: View) -> bool:
+    """Tell whether a majority may be alive: somebody names a leader, or it was asked just now."""
+    named = any(it.said is not None and it.said.leader != 0 for it in view.replicas)
+    return named or view.has_quorum
+
+
+def _may_recover(view: View) -> bool:
+    """Tell whether a person accepted this loss, a survivor's data is saved, and nobody leads."""
+    report = view.cluster.status.recovery
+    saved = report is not None and bool(report.snapshot) and not report.done
+    forced = view.config is not None and view.config.force_new_cluster
+    accepted = view.cluster.spec.quorum_recovery is not None or forced
+    return saved and accepted and not _is_led(view)
+
+
+def _survivor(view: View, move: moves.Move) -> Iterator[str]:
+    """Saving is harmless by itself, and the first step of what is not."""
+    if not isinstance(move, moves.SaveSurvivor):
+        return
+    status, name = view.cluster.status, move.replica.name
+    if view.cluster.spec.quorum_recovery is None or status.recovery is not None:
+        yield f"{move.message}, which nobody approved"
+    if _is_led(view):
+        yield f"{move.message} while somebody leads"
+    if not any(it.type == "Quorate" and it.status == "False" for it in status.conditions):
+        yield f"{move.message} before the majority was told to be lost"
+    said, known = move.replica.said, {it.name for it in status.last_known_members}
+    if said is None or said.learner or name not in known:
+        yield f"{move.message}, which has no vote"
+    if not keeps_data(view):
+        yield f"{move.message}, whose data goes with its pod"
+
+
 def _force(view: View, move: moves.Move) -> Iterator[str]:
     pods = [it for it in view.replicas if it.pod is not None]
-    approved = view.cluster.spec.quorum_recovery is not None
+    approved = _may_recover(view)
     known = [it.name for it in view.cluster.status.last_known_members]
     alone = known == [f"{view.cluster.metadata.name}-0"]
     force = view.config is not None and view.config.force_new_cluster
@@ -139,7 +172,7 @@ def _ends_force(before: Config | None, after: Config) -> bool:
 
 
 def _no_surgery(view: View, move: moves.Move) -> Iterator[str]:
-    if view.has_quorum or view.cluster.spec.quorum_recovery is not None:
+    if view.has_quorum or _may_recover(view):
         return
     if isinstance(move, (*CHANGES, moves.DeleteClaim, moves.MoveLeader)):
         yield f"{move.message} without a quorum"
@@ -185,6 +218,14 @@ def _one_restart_at_a_time(view: View, move: moves.Move) -> Iterator[str]:
         yield f"{move.message} while another is not well"
 
 
+def _one_gives_space_back(view: View, move: moves.Move) -> Iterator[str]:
+    if not isinstance(move, moves.Defragment):
+        return
+    unwell = [it.name for it in view.voters if not _is_well(view, it)]
+    if unwell or not view.has_quorum:
+        yield f"{move.message} while {unwell} may be at it"
+
+
 def _replacement(view: View, move: moves.Move) -> Iterator[str]:
     it = _replica(view, move)
     if not isinstance(move, moves.RemoveMember) or it is None or not it.votes:
@@ -208,11 +249,13 @@ LAWS: Final[list[tuple[str, Callable[[View, moves.Move], Iterator[str]]]]] = [
     ("E-S6", _fresh_volume),
     ("E-S7", _new_only_once),
     ("E-S8", _force),
+    ("E-S8", _survivor),
     ("E-S9", _split_brain),
     ("E-S10", _no_surgery),
     ("E-S11", _scale_down),
     ("E-S12", _one_restart_at_a_time),
     ("E-S14", _replacement),
+    ("E-S15", _one_gives_space_back),
 ]
 
 

@@ -147,5 +147,4 @@ def _claim_seen(ordinal: int, claim: Claim) -> ClaimSeen:
         cluster_uid=UID,
         owner_uid=claim.owner,
         requested=CLAIM_BYTES,
-        capacity=CLAIM_BYTES,
     )

@@ -21,7 +21,7 @@ and what may follow a letter, in any number:
     -  there is no pod                    ~  there is no claim
     !  the container crashes on and on    ?  the pod finds no node
     %  the claim is being deleted         $  the claim lost its volume
-    ^  the pod is not ready yet
+    ^  the pod is not ready yet           +  its chance to run is five seconds old
 
 A quorum is there when those who answer make one and somebody leads; ``quorum=False`` says otherwise.
 """
@@ -69,7 +69,7 @@ VOTERS, LEARNERS = frozenset("Lfdnaw"), frozenset("lbu")
 LISTED = VOTERS | LEARNERS
 ANSWERS = frozenset("Lfnawlb")
 HEALTHY = frozenset("Lf")
-MARKS = "'*-~!?%$^"
+MARKS = "'*-~!?%$^+"
 
 _TOKEN = re.compile(rf"(?P<letter>[Lfdnawlbuxc.])(?P<marks>[{re.escape(MARKS)}]*)")
 
@@ -134,6 +134,7 @@ def picture(
     alarms: Mapping[int, AlarmKind] | None = None,
     auth: bool = False,
     foreign: int = 0,
+    other_lists: Collection[str] = (),
     versions: Mapping[int, str] | None = None,
     revisions: Mapping[int, int] | None = None,
     lags: Mapping[int, int] | None = None,
@@ -157,6 +158,7 @@ def picture(
     ``config``      None: there is none; "new", "existing", "force", each perhaps with ordinals, as
                     in "existing 0 1"; or a whole Config
     ``foreign``     so many listed members that are not ours
+    ``other_lists``  what contradicts the list, in words
     ``versions``, ``revisions``, ``lags``, ``trouble``  by ordinal; ``said``: of all who answer
     ``spec``        more of the spec, spelled as in a manifest: {"paused": True}
     ``status``      the former status as a whole, instead of what the options make of it
@@ -197,6 +199,7 @@ def picture(
             for token in _filled(drawn, span)
         ),
         listed=Known(entries, now, "a quorum") if has_quorum else Unknown("nobody has a quorum"),
+        other_lists=frozenset(other_lists),
         alarms=_alarms(alarms or {}, now) if has_quorum else Unknown("nobody has a quorum"),
         auth_enabled=Known(auth, now, "a quorum") if has_quorum else Unknown("nobody answered"),
         workload=seen_workload,
@@ -365,6 +368,7 @@ def _pod(token: Token, facts: _Facts) -> PodSeen:
         restarts=7 if crashing else 0,
         trouble=trouble,
         last_end="Error" if crashing else "",
+        chance_since=facts.now - (5.0 if "+" in token.marks else AGE),
     )
 
 
@@ -379,7 +383,6 @@ def _claim(token: Token, now: float) -> ClaimSeen:
         cluster_uid=UID,
         owner_uid=UID,
         requested=CLAIM_BYTES,
-        capacity=CLAIM_BYTES,
     )
 
 

@@ -6,16 +6,27 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from stateward.core.clock import Clock
-from stateward.core.errors import SpecInvalid
+from stateward.core.errors import (
+    HouseError,
+    NotLeader,
+    PeerError,
+    SpecInvalid,
+    StatewardError,
+    UsageError,
+)
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.etcd.api.status import EtcdClusterStatus
 from stateward.etcd.api.validation import problems
+from stateward.etcd.caches import Caches
 from stateward.etcd.decide.chart import Judgement
 from stateward.etcd.decide.moves import Act, SaveSurvivor
 from stateward.etcd.model.view import View
+from stateward.etcd.moves import volumes
+from stateward.etcd.moves.refused import refusal
 from stateward.etcd.moves.step import MakeNextMove
 from stateward.etcd.moves.tools import Tools
+from stateward.etcd.moves.volumes import KeepVolumes
 from stateward.etcd.moves.writing import EnsureObjects
 from stateward.etcd.observe import Observer
 from stateward.etcd.secrets import SecretMissing
@@ -25,19 +36,16 @@ from stateward.etcd.tell.notes import noting, was_made
 from stateward.etcd.tell.status import status_of
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import plain
-from stateward.kube.errors import NotFound
+from stateward.kube.errors import ApiError, Conflict, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.patch import merge_diff
-from stateward.runtime.cache import Cache
-from stateward.runtime.pipeline import Report, Said, run_steps
+from stateward.runtime.pipeline import Failure, Report, Said, run_steps
 from stateward.runtime.telling.journal import Subject
 from stateward.runtime.telling.recorder import ObjectReference
 from stateward.runtime.telling.teller import Teller
 
 CONTROLLER = "etcd"
-#: Seconds: nothing tells us when a secret appears, since we do not watch everybody's.
-_LOOK_AGAIN = 5.0
-#: Seconds.
+#: Seconds: nothing tells us when a secret appears, for one: we do not watch everybody's.
 _BLOCKED_AGAIN = 5.0
 
 
@@ -53,19 +61,15 @@ class EtcdReconciler:
     """Brings one cluster one move closer to what it asks for."""
 
     def __init__(
-        self,
-        clusters: Cache[EtcdCluster],
-        observer: Observer,
-        tools: Tools,
-        voices: Voices,
-        clock: Clock,
+        self, caches: Caches, observer: Observer, tools: Tools, voices: Voices, clock: Clock
     ) -> None:
-        self._clusters = clusters
+        self._clusters = caches.clusters
         self._observer = observer
         self._client = tools.client
         self._voices = voices
         self._clock = clock
-        self._steps = (EnsureObjects(tools.client, tools.applier), MakeNextMove(tools))
+        self._volumes = KeepVolumes(tools.client, caches.claims)
+        self._steps = (EnsureObjects(tools.client, tools.applier), MakeNextMove(tools, clock))
 
     async def reconcile(self, key: ObjectKey) -> Outcome:
         """Look, make one move, and tell about it."""
@@ -73,29 +77,51 @@ class EtcdReconciler:
         if cluster is None:
             self._voices.metrics.forgot(key)
             return DONE
-        if cluster.metadata.deleting:
-            # What it owns goes with it, and so do its volumes, unless they were told to stay.
-            return DONE
         began = self._clock.monotonic()
+        cluster, kept = await self._volumes.settle(cluster)
+        report = Report([Said(volumes.STEP, kept, self._clock.monotonic() - began)])
+        if cluster.metadata.deleting:
+            return await self._see_off(cluster, kept, report, began)
         seen = await self._look(cluster)
-        if isinstance(seen, Blocked):
-            view = View(cluster, self._clock.now())
-            report = Report([Said("CheckSpec", seen, self._clock.monotonic() - began)])
-            await self._tell(view, None, report, began)
-            return Retry(_LOOK_AGAIN, seen.reason, seen.message)
-        report = await run_steps(self._steps, seen, self._clock)
-        return await self._tell(seen.view, seen.judgement, report, began)
+        if isinstance(seen, Seen):
+            made = await run_steps(self._steps, seen, self._clock)
+            report = Report([*report.said, *made.said], made.failure)
+            return await self._tell(seen.view, seen.judgement, report, began)
+        if isinstance(seen, Failure):
+            report.failure = seen
+        else:
+            report.said.append(Said("CheckSpec", seen, self._clock.monotonic() - began))
+        view = View(cluster, self._clock.now())
+        return await self._tell(view, None, report, began)
 
-    async def _look(self, cluster: EtcdCluster) -> Seen | Blocked:
+    async def _see_off(
+        self, cluster: EtcdCluster, kept: Outcome, report: Report, began: float
+    ) -> Outcome:
+        """Do nothing more: what it owns goes with it, and so do volumes that are tied to it."""
+        if not isinstance(kept, Blocked):
+            return kept
+        return await self._tell(View(cluster, self._clock.now()), None, report, began)
+
+    async def _look(self, cluster: EtcdCluster) -> Seen | Blocked | Failure:
         """Return the cluster as it is, or why it cannot be touched."""
         found = problems(cluster)
         if found:
             words = "; ".join(map(str, found))
             return Blocked("SpecInvalid", words, found[0].hint or "mend the spec")
         try:
-            return await self._observer.look(cluster)
-        except (SecretMissing, SpecInvalid) as error:
+            seen = await self._observer.look(cluster)
+            seen.judgement  # noqa: B018 - judged here, where a bug in judging is told
+            return seen  # noqa: TRY300
+        except (SecretMissing, SpecInvalid, UsageError) as error:
             return Blocked(error.reason, error.message, error.hint)
+        except ApiError as error:
+            if (refused := refusal("what the spec names must be readable", error)) is None:
+                raise
+            return refused
+        except (PeerError, NotLeader):
+            raise
+        except Exception as error:  # noqa: BLE001 - a bug must reach the status, and is raised then
+            return Failure("Look", error)
 
     async def _tell(
         self, view: View, judgement: Judgement | None, report: Report, began: float
@@ -104,18 +130,28 @@ class EtcdReconciler:
         subject = Subject(CONTROLLER, metadata.key, metadata.uid, metadata.generation)
         about = ObjectReference.of(ETCD_CLUSTERS, metadata)
         await self._voices.teller.tell(subject, about, report, began=began)
-        if report.failure is not None:
-            raise report.failure.error
-        said = [(it.step, it.outcome) for it in report.said]
-        status = status_of(view, said, judgement.refusals if judgement else ())
-        if judgement is not None:
-            status = noting(status, view, judgement.move, report.outcome)
-            if isinstance(judgement.move, Act) and was_made(judgement.move, report.outcome):
-                self._voices.metrics.moved(metadata.key, judgement.move.name)
         self._voices.metrics.saw(view)
-        if judgement is None or not isinstance(judgement.move, SaveSurvivor):
+        said = _words(report)
+        status = status_of(view, said, judgement.refusals if judgement else ())
+        move = judgement.move if judgement is not None else None
+        made = dict(said).get(MakeNextMove.name, DONE)
+        if move is not None:
+            status = noting(status, view, move, made)
+        if move is not None and isinstance(move, Act) and was_made(move, made):
+            self._voices.metrics.moved(metadata.key, move.name)
+        if report.failure is not None:
+            await self._write_anyway(view, status, report.failure.error)
+            raise report.failure.error
+        if not isinstance(move, SaveSurvivor) or not was_made(move, made):
             await self._write_status(view, status)  # that one writes it itself, and wakes us
         return _looked_at_again(report.outcome)
+
+    async def _write_anyway(self, view: View, status: EtcdClusterStatus, error: Exception) -> None:
+        """Write the status after a failure, which matters more than one in writing about it."""
+        if isinstance(error, NotLeader | Conflict):
+            return  # another one tells, or we look again at once
+        with suppress(PeerError, NotLeader):
+            await self._write_status(view, status)
 
     async def _write_status(self, view: View, wanted: EtcdClusterStatus) -> None:
         """Write the status if it says something new, onto the very version that it speaks of."""
@@ -131,10 +167,22 @@ class EtcdReconciler:
             await self._client.patch(ETCD_CLUSTERS, metadata.key, patch, subresource="status")
 
 
+def _words(report: Report) -> list[tuple[str, Outcome]]:
+    """Return what every step said, and what the one that failed would have said."""
+    said = [(it.step, it.outcome) for it in report.said]
+    failure = report.failure
+    if failure is None:
+        return said
+    error = failure.error
+    if isinstance(error, StatewardError) and not isinstance(error, HouseError):
+        return [*said, (failure.step, Retry(0.0, failure.reason, error.message))]
+    words = f"{failure.step} failed: {type(error).__name__}: {error}"
+    hint = "this is a bug; please report it, with what the operator's log says"
+    return [*said, (failure.step, Blocked("InternalError", words, hint))]
+
+
 def _looked_at_again(outcome: Outcome) -> Outcome:
-    """Look again soon at what a person must mend: neither etcd nor a secret tells us when."""
-    match outcome:
-        case Blocked(reason=reason, message=message) if reason != "SpecInvalid":
-            return Retry(_BLOCKED_AGAIN, reason, message)
-        case _:
-            return outcome
+    """Look again soon at what a person must mend: nothing else tells us when."""
+    if isinstance(outcome, Blocked):
+        return Retry(_BLOCKED_AGAIN, outcome.reason, outcome.message)
+    return outcome

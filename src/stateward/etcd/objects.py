@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
-from stateward.kube.meta import Object
+from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.objects.workloads import StatefulSetStatus
 from stateward.kube.resources import (
     CONFIG_MAPS,
@@ -13,6 +13,15 @@ from stateward.kube.resources import (
     STATEFUL_SETS,
     Resource,
 )
+
+T = TypeVar("T", bound=Object)
+
+
+class Getter(Protocol):
+    """The one call that is needed to look past a cache."""
+
+    async def get(self, resource: Resource[T], key: ObjectKey) -> T:
+        """Return the object as it is now."""
 
 
 class Whole(Object):

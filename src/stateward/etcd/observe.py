@@ -17,7 +17,7 @@ from stateward.etcd.build import documents
 from stateward.etcd.build.config import config_of
 from stateward.etcd.build.flags import quota
 from stateward.etcd.caches import Caches, of_cluster
-from stateward.etcd.decide import chart
+from stateward.etcd.chances import Chances
 from stateward.etcd.members.port import Dialer, Endpoint, MemberApi, Trust
 from stateward.etcd.model import names
 from stateward.etcd.model.members import Member
@@ -68,16 +68,20 @@ class Observer:
 
     def __init__(self, sources: Sources) -> None:
         self._of = sources
+        self._chances = Chances()
 
     async def look(self, cluster: EtcdCluster) -> Seen:
         """Return the cluster as it is now; raise SecretMissing when we cannot ask it safely."""
         settings = settings_of(cluster)
         certificates = await self._of.secrets.certificates(cluster.metadata.namespace, settings)
         place = _Place(cluster, settings, self._of.book)
-        pods, claims = dict(self._pods(cluster)), dict(self._claims(place))
+        claims = dict(self._claims(place))
+        pods = dict(self._pods(cluster, claims))
         doors = self._doors(place, certificates.trust, pods)
         about_auth = settings.auth or cluster.status.auth_enabled
-        answers = await survey.ask_all(doors, self._of.clock, about_auth=about_auth)
+        answers = await survey.ask_all(
+            doors, self._of.clock, latched=cluster.status.cluster_id, about_auth=about_auth
+        )
         if certificates.trust is not None and not answers.anybody:
             self._of.secrets.doubt(cluster.metadata.namespace)
         live = self._of.caches.workloads.get(cluster.metadata.key)
@@ -98,6 +102,7 @@ class Observer:
             now=self._of.clock.now(),
             replicas=_replicas(place, ordinals, Parts(pods, claims, answers, listed)),
             listed=listed,
+            other_lists=answers.other_lists,
             alarms=answers.alarms,
             auth_enabled=answers.auth_enabled,
             workload=wanted.seen,
@@ -109,18 +114,23 @@ class Observer:
         )
         return Seen(
             view=view,
-            judgement=chart.judge(view),
             doors=doors,
             wanted=wanting.around(cluster),
             live=tuple(self._around(cluster)),
             pods=wanted,
         )
 
-    def _pods(self, cluster: EtcdCluster) -> Iterator[tuple[int, PodSeen]]:
+    def _pods(
+        self, cluster: EtcdCluster, claims: Mapping[int, ClaimSeen]
+    ) -> Iterator[tuple[int, PodSeen]]:
+        now = self._of.clock.now()
+        workload = self._of.caches.workloads.get(cluster.metadata.key)
+        maker = workload.metadata.uid if workload is not None else ""
         for pod in of_cluster(self._of.caches.pods, cluster.metadata.key):
             ordinal = names.ordinal_of(cluster.metadata.name, pod.metadata.name)
             if ordinal is not None:
-                yield ordinal, pod_seen(pod, ordinal)
+                seen = pod_seen(pod, ordinal, maker)
+                yield ordinal, self._chances.noted(seen, claims.get(ordinal), now)
 
     def _claims(self, place: _Place) -> Iterator[tuple[int, ClaimSeen]]:
         key = place.cluster.metadata.key
@@ -133,10 +143,10 @@ class Observer:
     def _doors(
         self, place: _Place, trust: Trust | None, pods: Mapping[int, PodSeen]
     ) -> dict[int, MemberApi]:
-        """Return how to ask every pod that has an address and a running etcd."""
+        """Return how to ask every pod of ours that has an address and a running etcd."""
         doors = {}
         for ordinal, pod in sorted(pods.items()):
-            if not pod.address or not pod.running:
+            if not pod.address or not pod.running or not pod.ours:
                 continue
             endpoint = Endpoint(
                 address=pod.address,

@@ -12,6 +12,7 @@ from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.caches import INSTANCE, OURS, Caches, indexes
 from stateward.etcd.controller import CONTROLLER, EtcdReconciler, Voices
 from stateward.etcd.members.port import Dialer
+from stateward.etcd.moves.fence import Fence
 from stateward.etcd.moves.rescue import Rescue
 from stateward.etcd.moves.tools import Tools
 from stateward.etcd.moves.writing import Applier
@@ -42,6 +43,9 @@ LEASE = ObjectKey("stateward", "etcd-operator")
 COMPONENT = "stateward-etcd"
 #: Seconds between two looks at a cluster at rest: etcd tells nobody that it is full, or hangs.
 _LOOK_AGAIN = 20.0
+#: Seconds. All that a pass waits for has a deadline of its own, and a snapshot one for each piece;
+#: this is for a whole one, of a large database on a slow disk.
+_LONGEST_PASS = 3600.0
 #: Every move is told. One member that is replaced takes a dozen, and as many waits between them.
 _EVERY_MOVE = Limits(burst=200, refill=15.0)
 
@@ -138,10 +142,10 @@ def _room(
         kit.ports.clock,
         applier.differs,
     )
-    fence = kit.elector.leadership.check
+    fence = Fence(kit.elector.leadership)
     tools = Tools(acting, applier, Rescue(kit.options.rescue), fence)
     reconciler = EtcdReconciler(
-        clusters.cache, Observer(sources), tools, _voices(kit, fenced, told), kit.ports.clock
+        caches, Observer(sources), tools, _voices(kit, fenced, told), kit.ports.clock
     )
     name = _within(namespace, CONTROLLER)
     controller = Controller(
@@ -155,7 +159,7 @@ def _room(
         client=kit.client,
         ports=kit.ports.stream(f"controller/{namespace}"),
         meter=kit.metrics.controller(name),
-        habits=Habits(probe_every=_LOOK_AGAIN),
+        habits=Habits(probe_every=_LOOK_AGAIN, pass_deadline=_LONGEST_PASS),
     )
     return (clusters, *parts), controller
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from stateward.core import moments
@@ -19,13 +19,15 @@ from stateward.kube.objects.storage import PersistentVolumeClaim
 _REVISION = "controller-revision-hash"
 
 
-def pod_seen(pod: Pod, ordinal: int) -> PodSeen:
-    """Return a pod as the view has it."""
+def pod_seen(pod: Pod, ordinal: int, workload: str) -> PodSeen:
+    """Return a pod as the view has it; ``workload`` is the UID of the one that is there."""
+    maker = pod.metadata.controller
     etcd = next((it for it in pod.status.container_statuses if it.name == CONTAINER), None)
     return PodSeen(
         uid=pod.metadata.uid,
         name=pod.metadata.name,
         ordinal=ordinal,
+        ours=maker is None or maker.uid == workload,
         created=_created(pod.metadata),
         address=pod.status.pod_ip,
         node=pod.spec.node_name,
@@ -36,6 +38,7 @@ def pod_seen(pod: Pod, ordinal: int) -> PodSeen:
         restarts=etcd.restart_count if etcd else 0,
         trouble=_trouble(pod, etcd),
         last_end=_last_end(etcd),
+        chance_since=max((_created(pod.metadata), *_starts(pod, etcd))),
     )
 
 
@@ -53,7 +56,6 @@ def claim_seen(claim: PersistentVolumeClaim, ordinal: int) -> ClaimSeen:
         cluster_uid=claim.metadata.labels.get(CLUSTER_UID_LABEL, ""),
         owner_uid=next(ours, ""),
         requested=_bytes(claim.spec.resources.requests),
-        capacity=_bytes(claim.status.capacity),
     )
 
 
@@ -88,6 +90,19 @@ def _is_running(status: ContainerStatus | None) -> bool:
     if status is None:
         return False
     return status.state.waiting is None and status.state.terminated is None
+
+
+def _starts(pod: Pod, status: ContainerStatus | None) -> Iterator[float]:
+    """Yield when a pod got its node, and when its etcd started, if it runs now.
+
+    One that crashes on and on starts on and on: while it waits for the next time, that is no start.
+    """
+    for it in pod.status.conditions:
+        if it.type == "PodScheduled" and it.status == "True" and it.last_transition_time:
+            yield moments.from_rfc3339(it.last_transition_time)
+    runs = status.state.running if status is not None else None
+    if runs is not None and runs.started_at:
+        yield moments.from_rfc3339(runs.started_at)
 
 
 def _trouble(pod: Pod, status: ContainerStatus | None) -> str:

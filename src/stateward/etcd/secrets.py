@@ -18,7 +18,7 @@ from stateward.core.naming import short_hash
 from stateward.etcd.api.settings import Settings
 from stateward.etcd.build.certificates import AUTHORITY, CERTIFICATE, KEY, materials
 from stateward.etcd.members.port import Trust
-from stateward.etcd.moves.intent import Getter
+from stateward.etcd.objects import Getter
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import SECRETS

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.build.documents import Wanted
-from stateward.etcd.decide.chart import Judgement
+from stateward.etcd.decide.chart import Judgement, judge
 from stateward.etcd.members.port import MemberApi
 from stateward.etcd.model.view import View
 from stateward.etcd.objects import Whole
@@ -16,18 +17,22 @@ from stateward.etcd.wanting import Pods
 from stateward.kube.resources import Resource
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Seen:
     """One cluster in one pass."""
 
     view: View
-    judgement: Judgement
     #: How to ask the etcd of an ordinal.
     doors: Mapping[int, MemberApi] = field(default_factory=dict)
     #: Services and budget as they should be, and as they are.
     wanted: tuple[Wanted, ...] = ()
     live: tuple[tuple[Resource[Any], Whole], ...] = ()
     pods: Pods = field(default_factory=lambda: Pods({}))
+
+    @cached_property
+    def judgement(self) -> Judgement:
+        """What is right to do about it."""
+        return judge(self.view)
 
     @property
     def cluster(self) -> EtcdCluster:

@@ -21,10 +21,12 @@ class Answers:
     """What the members of a cluster said."""
 
     statuses: Mapping[int, Fact[MemberStatus]] = field(default_factory=dict)
-    #: A list that a quorum agreed to.
+    #: A list that a quorum agreed to, by a member of the cluster that this is.
     roster: Fact[Roster] = field(default_factory=lambda: Unknown("nobody was asked"))
     alarms: Fact[tuple[Alarm, ...]] = field(default_factory=lambda: Unknown("nobody was asked"))
     auth_enabled: Fact[bool] = field(default_factory=lambda: Unknown("nobody was asked"))
+    #: Lists that cannot be of the same cluster at the same moment, each in a few words.
+    other_lists: frozenset[str] = frozenset()
 
     @property
     def anybody(self) -> bool:
@@ -32,15 +34,24 @@ class Answers:
         return any(isinstance(it, Known) for it in self.statuses.values())
 
 
-async def ask_all(doors: Mapping[int, MemberApi], clock: Clock, *, about_auth: bool) -> Answers:
-    """Ask every door for its status and its list, then one of those who answered for the rest."""
+async def ask_all(
+    doors: Mapping[int, MemberApi], clock: Clock, *, latched: str = "", about_auth: bool = False
+) -> Answers:
+    """Ask every door for its status and its list, then one of those who answered for the rest.
+
+    A list counts only from a member that also told its status, and for the cluster whose id is
+    latched, in hex; empty: none is known yet.
+    """
     asked = await asyncio.gather(*(_ask(ordinal, doors[ordinal], clock) for ordinal in doors))
     statuses = {ordinal: status for ordinal, status, _ in asked}
     lists = {ordinal: roster for ordinal, _, roster in asked if isinstance(roster, Known)}
-    if not lists:
+    ours = [it for it in lists if _is_sound(statuses[it], lists[it].value, latched)]
+    if not ours:
         why = "; ".join(sorted({it.reason for _, _, it in asked if isinstance(it, Unknown)}))
-        return Answers(statuses, Unknown(why or "there is nobody to ask"))
-    first = _leader_or_first(statuses, list(lists))
+        others = frozenset(f"{it.value.cluster_id:x}" for it in lists.values())
+        nobody = "nobody who listed members told its status" if lists else "there is nobody to ask"
+        return Answers(statuses, Unknown(why or nobody), other_lists=others)
+    first = _leader_or_first(statuses, ours)
     door = doors[first]
     alarms: Fact[tuple[Alarm, ...]] = Known((), clock.now(), f"member {first}")
     if _speaks_of_alarms(statuses):
@@ -48,7 +59,8 @@ async def ask_all(doors: Mapping[int, MemberApi], clock: Clock, *, about_auth: b
     auth: Fact[bool] = Unknown("nobody was asked")
     if about_auth:
         auth = await _fact(door.auth_enabled, f"member {first}", clock)
-    return Answers(statuses, lists[first], alarms, auth)
+    others = _other_lists(first, {ordinal: it.value for ordinal, it in lists.items()})
+    return Answers(statuses, lists[first], alarms, auth, others)
 
 
 async def _ask(
@@ -59,6 +71,34 @@ async def _ask(
         _fact(door.status, who, clock), _fact(door.members, who, clock)
     )
     return ordinal, status, roster
+
+
+def _is_sound(status: Fact[MemberStatus], roster: Roster, latched: str) -> bool:
+    """Tell whether a list is of the cluster that its member says to be in, and that this is."""
+    if not isinstance(status, Known) or status.value.cluster_id != roster.cluster_id:
+        return False
+    return latched in {"", f"{roster.cluster_id:x}"}
+
+
+def _other_lists(first: int, lists: Mapping[int, Roster]) -> frozenset[str]:
+    """Return what contradicts the list of one member.
+
+    While somebody changes members two true lists differ by that one change. By more they can only
+    differ when two majorities go their own ways.
+    """
+    taken = lists[first]
+    found = set()
+    for ordinal, roster in lists.items():
+        if roster.cluster_id != taken.cluster_id:
+            found.add(f"{roster.cluster_id:x}")
+        elif len({id_ for id_, _ in _entries(taken) ^ _entries(roster)}) > 1:
+            who = ", ".join(f"{it.id:x}" for it in sorted(roster.members, key=lambda it: it.id))
+            found.add(f"{roster.cluster_id:x} with members {who} (by member {ordinal})")
+    return frozenset(found)
+
+
+def _entries(roster: Roster) -> frozenset[tuple[int, bool]]:
+    return frozenset((it.id, it.learner) for it in roster.members)
 
 
 def _speaks_of_alarms(statuses: Mapping[int, Fact[MemberStatus]]) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from stateward.etcd.addresses import AddressBook
 from stateward.etcd.api.kind import EtcdCluster
@@ -13,6 +13,7 @@ from stateward.etcd.build import documents
 from stateward.etcd.build.pod import Outside
 from stateward.etcd.build.volumes import claim_templates
 from stateward.etcd.build.workload import workload
+from stateward.etcd.model.names import CLUSTER_UID_LABEL
 from stateward.etcd.model.view import WorkloadSeen
 from stateward.etcd.objects import Workload
 from stateward.etcd.reading import template_bytes, workload_seen
@@ -59,11 +60,12 @@ def pods_of(
     templates = tuple(claim_templates(cluster, settings))
     if live is None:
         return Pods(document, templates)
-    asked = template_bytes(live.spec.get("volumeClaimTemplates") or ())
+    there = live.spec.get("volumeClaimTemplates") or ()
     seen = workload_seen(
         live,
         differs=differs(live, document),
-        outgrown=asked < template_bytes(templates),
+        outgrown=template_bytes(there) < template_bytes(templates)
+        or _names_another(there, cluster.metadata.uid),
     )
     return Pods(document, templates, live, seen)
 
@@ -74,3 +76,9 @@ def around(cluster: EtcdCluster) -> tuple[documents.Wanted, ...]:
     members = status.last_known_members
     voters = sum(not it.learner for it in members)
     return documents.around(cluster, voters=voters, members=len(members))
+
+
+def _names_another(templates: Iterable[Mapping[str, Any]], uid: str) -> bool:
+    """Tell whether new claims would belong to a cluster that is gone, and would go after it."""
+    every = (it.get("metadata") or {} for it in templates)
+    return any((it.get("labels") or {}).get(CLUSTER_UID_LABEL, uid) != uid for it in every)

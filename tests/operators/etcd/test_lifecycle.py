@@ -12,6 +12,7 @@ import pytest
 from operators.etcd.witness import Witness, member_ids, told, uids
 from operators.etcd.worlds import World, said, world
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
+from stateward.etcd.build.claims import FINALIZER
 from stateward.etcd.objects import WHOLE_BUDGETS, WHOLE_CONFIG_MAPS, WHOLE_SERVICES, WORKLOADS
 from stateward.kube.client import MergePatch, Propagation
 from stateward.kube.errors import NotFound
@@ -97,6 +98,51 @@ async def test_18_kept_volumes_are_gone_on_from(plane: str) -> None:
             await eventually(partial(claims_are_owned, it, second, owned=not retain))
         await it.delete("shop")  # this time nobody asked for them to stay
         await until_left(it, "shop", set())
+
+
+async def test_volumes_can_be_kept_asleep(plane: str) -> None:
+    async with world(plane) as it, it.operating():
+        await it.create("shop", replicas=1)
+        first = await it.ready("shop")
+        await put(it, "shop", "promised", "kept")
+        await it.edit("shop", replicas=0)
+        await it.until("shop", lambda its: said(its, "Ready") == ("True", "Asleep"))
+        await it.edit("shop", retainVolumesOnDelete=True)
+        await eventually(partial(claims_are_owned, it, first, owned=False))
+        await it.delete("shop")
+        await until_left(it, "shop", {"PersistentVolumeClaim"})
+        await it.create("shop", replicas=1)
+        await it.ready("shop")
+        assert await value(it, "shop", "promised") == "kept"
+
+
+async def test_volumes_can_be_kept_without_a_quorum(plane: str) -> None:
+    async with world(plane) as it, it.operating():
+        await it.create("shop", replicas=3)
+        first = await it.ready("shop")
+        for name in ("shop-1", "shop-2"):
+            it.cluster.agent.faults.pause(it.key(name))
+        await it.until("shop", lambda its: said(its, "Quorate")[1] == "QuorumLost")
+        await it.edit("shop", retainVolumesOnDelete=True)
+        await eventually(partial(claims_are_owned, it, first, owned=False))
+        assert said(await it.get("shop"), "Quorate")[1] == "QuorumLost"
+
+
+async def test_a_cluster_that_goes_waits_for_the_volumes_that_stay(plane: str) -> None:
+    """Its operator died after it had put the finalizer on; the next one ends what it began."""
+    async with world(plane) as it:
+        async with it.operating():
+            await it.create("shop", replicas=3)
+            first = await it.ready("shop")
+        await it.edit("shop", retainVolumesOnDelete=True)
+        held = {"metadata": {"finalizers": [FINALIZER]}}
+        await it.client.patch(ETCD_CLUSTERS, it.key("shop"), MergePatch(held))
+        await it.delete("shop")
+        assert await claims_are_owned(it, first, owned=True)
+        async with it.operating():
+            await until_left(it, "shop", {"PersistentVolumeClaim"})
+            assert len(await it.claims("shop")) == 3
+            assert not (await it.client.list(ETCD_CLUSTERS)).items
 
 
 async def claims_are_owned(it: World, cluster: EtcdCluster, *, owned: bool) -> bool:
@@ -310,7 +356,8 @@ async def test_16_17_pods_that_somebody_scaled_away_come_back(plane: str, size: 
             changed = {
                 name for name, uid in uids(await it.pods("shop")).items() if uid != pods[name]
             }
-            assert changed <= {"shop-0", "shop-1", "shop-2"}
+            assert changed, "somebody was away"
+            assert changed <= {f"shop-{n}" for n in range(size, 3)}, "and nobody else is restarted"
         assert not witness.forced, "force would drop the others"
 
 
@@ -323,8 +370,8 @@ async def test_paused_means_that_nothing_is_done(plane: str) -> None:
             await it.edit("shop", paused=True)
             await it.until("shop", lambda its: said(its, "Paused")[0] == "True")
             witness.writes.clear()
-            budget = await it.client.get(WHOLE_SERVICES, it.key("shop"))
-            await it.client.delete(WHOLE_SERVICES, it.key("shop"), uid=budget.metadata.uid)
+            service = await it.client.get(WHOLE_SERVICES, it.key("shop"))
+            await it.client.delete(WHOLE_SERVICES, it.key("shop"), uid=service.metadata.uid)
             await it.edit("shop", replicas=3, options={"max-txn-ops": "256"})
             await asyncio.sleep(3)
             assert set(witness.writes) <= {"patch etcdclusters.etcd.aenix.io/status story/shop"}

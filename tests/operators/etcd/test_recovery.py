@@ -34,9 +34,12 @@ R = TypeVar("R")
 async def test_row_4a_an_approved_recovery_goes_on_from_the_survivor_once(plane: str) -> None:
     async with world(plane) as it, it.operating():
         before = await three(it)
+        await approve(it)
+        await it.until(NAME, is_recovered)  # given in advance, so it is used up
         async with it.writing(NAME) as writer:
             await lose_quorum(it, 1, 2)
-            await stays(lambda: standing(it), before, seconds=4)
+            await stays(lambda: standing(it), before, seconds=12)
+            await withdraw(it)
             async with no_pod_on_an_old_volume(it, before, 1, 2):
                 await approve(it)
                 well = await it.until(NAME, is_recovered)
@@ -56,8 +59,7 @@ async def test_row_4a_an_approved_recovery_goes_on_from_the_survivor_once(plane:
         await lose_quorum(it, 1, 2)
         await stays(lambda: standing(it), after)
         assert said(await it.get(NAME), "Ready") == ("False", "QuorumLost")
-        await it.edit(NAME, quorumRecovery=None)
-        await it.until(NAME, lambda now: now.status.recovery is None)
+        await withdraw(it)
         await approve(it)
         await it.until(NAME, is_recovered)
         await it.ready(NAME)
@@ -155,6 +157,12 @@ async def lose_quorum(world: World, *ordinals: int) -> None:
 
 async def approve(world: World, survivor: str = "best") -> None:
     await world.edit(NAME, quorumRecovery={"acceptDataLoss": True, "survivor": survivor})
+
+
+async def withdraw(world: World) -> None:
+    """Take an approval back, and see it forgotten."""
+    await world.edit(NAME, quorumRecovery=None)
+    await world.until(NAME, lambda now: now.status.recovery is None)
 
 
 def is_recovered(cluster: EtcdCluster) -> bool:

@@ -99,7 +99,7 @@ async def test_row_9_no_new_disk_for_a_member_whose_image_cannot_be_pulled(plane
     """A bad image reaches one follower, and stops there; a good one mends it (row 9c)."""
     async with world(plane) as it, it.operating():
         before = await three(it)
-        await it.edit(NAME, podTemplate=image("example.invalid/etcd:v3.6.16"))
+        await it.edit(NAME, podTemplate=image(f"example.invalid/etcd:v{it.version}"))
         await it.until(NAME, lambda now: "image" in message(now, 2))
         waiting = await standing(it)
         assert waiting.without(2) == before.without(2)

@@ -178,7 +178,7 @@ async def _by_hand(world: World, ask: Callable[[MemberApi], Awaitable[R]]) -> R:
 
 
 async def nudge(world: World) -> None:
-    """Have the operator look now: at rest it looks once a minute, since etcd tells nobody."""
+    """Have the operator look now: at rest it looks every 20 s, since etcd tells nobody."""
     body = {"metadata": {"annotations": {"story/nudged-at": str(world.ports.clock.now())}}}
     await world.client.patch(ETCD_CLUSTERS, world.key(NAME), MergePatch(body))
 

@@ -87,12 +87,6 @@ class Writer:
             return self.lap_gap
         return max(self.lap_gap, self.clock.monotonic() - self._last)
 
-    def forget_gap(self) -> None:
-        """Begin to measure anew: what is to come is to be measured alone."""
-        self.longest_gap = 0.0
-        if self._last is not None:
-            self._last = self.clock.monotonic()
-
     async def missing(self) -> int:
         """Return how many values are missing at least, by one question; no proof that none is."""
         promised = self.acknowledged

@@ -9,7 +9,6 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from stateward.core.duration import parse_seconds
 from stateward.core.quantity import Quantity
 from stateward.core.version import Version
 from stateward.etcd.api.kind import EtcdCluster
@@ -29,14 +28,9 @@ DEFAULT_CLAIM: Final = "data"
 class Settings:
     """What a cluster shall be, complete."""
 
-    #: How many voters.
-    replicas: int
     image: str
     #: What the image holds; None when its tag does not say and the spec does not either.
     version: Version | None
-    #: How many seconds a member may be away until it is replaced.
-    grace: float
-    client_service: str
     headless_service: str
     #: The volume of a pod that holds its data, and the claim template's name.
     claim_name: str
@@ -69,15 +63,12 @@ class Settings:
 
 def settings_of(cluster: EtcdCluster) -> Settings:
     """Return what a cluster shall be; raise ValueError when the spec has problems."""
-    spec, name = cluster.spec, cluster.metadata.name
+    spec = cluster.spec
     claim = claim_spec_of(spec)
     return Settings(
-        replicas=spec.replicas,
         image=image_of(spec, cluster.status.version),
         version=version_of(spec, cluster.status.version),
-        grace=parse_seconds(spec.unhealthy_member_grace_period),
-        client_service=spec.service_template.metadata.get("name") or name,
-        headless_service=spec.headless_service_template.metadata.get("name") or f"{name}-headless",
+        headless_service=headless_name(cluster),
         claim_name=claim_name_of(spec),
         claim_spec=claim,
         empty_dir=spec.storage.empty_dir,
@@ -86,6 +77,12 @@ def settings_of(cluster: EtcdCluster) -> Settings:
         auth=spec.security.enable_auth,
         retain_volumes=spec.retain_volumes_on_delete,
     )
+
+
+def headless_name(cluster: EtcdCluster) -> str:
+    """Return what the service is called by which members find each other."""
+    given = cluster.spec.headless_service_template.metadata.get("name")
+    return str(given) if given else f"{cluster.metadata.name}-headless"
 
 
 def image_of(spec: EtcdClusterSpec, running: str = "") -> str:

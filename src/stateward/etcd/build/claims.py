@@ -17,6 +17,8 @@ from stateward.kube.resources import VOLUME_CLAIMS
 
 #: Its own name: applying a claim's owners must not touch what else is applied to claims.
 CLAIM_MANAGER: Final = "stateward-etcd-claims"
+#: On a cluster only while its volumes shall outlive it and one of them is still tied to it.
+FINALIZER: Final = "etcd.aenix.io/volumes"
 
 
 def going_with(cluster: EtcdCluster, claim: ObjectMeta) -> Json:

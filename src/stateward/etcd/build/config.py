@@ -16,8 +16,6 @@ CLUSTER: Final = "ETCD_INITIAL_CLUSTER"
 STATE: Final = "ETCD_INITIAL_CLUSTER_STATE"
 TOKEN: Final = "ETCD_INITIAL_CLUSTER_TOKEN"  # noqa: S105 - a name for the cluster, and no secret
 FORCE: Final = "ETCD_FORCE_NEW_CLUSTER"
-#: What is said here must never be said by a flag too: etcd would not start.
-VARIABLES: Final = (CLUSTER, STATE, TOKEN, FORCE)
 
 _STATES: Final = {"new": False, "existing": True}
 _TRUTHS: Final = {"false": False, "true": True}

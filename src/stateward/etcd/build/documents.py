@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from stateward.etcd.api.kind import EtcdCluster
-from stateward.etcd.api.settings import Settings
 from stateward.etcd.build import budget, config, services
-from stateward.etcd.build import workload as workloads
-from stateward.etcd.build.pod import Outside
 from stateward.etcd.model.view import Config
 from stateward.kube import drift
 from stateward.kube.codec import Json
@@ -18,7 +15,6 @@ from stateward.kube.resources import (
     CONFIG_MAPS,
     DISRUPTION_BUDGETS,
     SERVICES,
-    STATEFUL_SETS,
     Resource,
 )
 
@@ -55,16 +51,3 @@ def around(cluster: EtcdCluster, *, voters: int, members: int) -> tuple[Wanted, 
 def variables(cluster: EtcdCluster, wanted: Config) -> Wanted:
     """Return the ConfigMap that members start with."""
     return Wanted(CONFIG_MAPS, drift.sealed(config.config_map(cluster, wanted)))
-
-
-def members(
-    cluster: EtcdCluster,
-    settings: Settings,
-    outside: Outside,
-    *,
-    replicas: int,
-    start: int = 0,
-) -> Wanted:
-    """Return the StatefulSet of the members."""
-    made = workloads.workload(cluster, settings, outside, replicas=replicas, start=start)
-    return Wanted(STATEFUL_SETS, drift.sealed(made))

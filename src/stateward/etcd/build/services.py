@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.api.settings import headless_name
 from stateward.etcd.build.metadata import owned
 from stateward.etcd.build.overlay import overlaid
 from stateward.etcd.model.names import CLIENT_PORT, METRICS_PORT, PEER_PORT, labels
 from stateward.kube.codec import Json
 from stateward.kube.resources import SERVICES
-
-
-def headless_name(cluster: EtcdCluster) -> str:
-    """Return what the service is called by which members find each other."""
-    given = cluster.spec.headless_service_template.metadata.get("name")
-    return str(given) if given else f"{cluster.metadata.name}-headless"
 
 
 def service_name(cluster: EtcdCluster) -> str:

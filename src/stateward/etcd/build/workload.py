@@ -10,23 +10,11 @@ from stateward.etcd.build.metadata import owned
 from stateward.etcd.build.pod import Outside, pod_template
 from stateward.etcd.build.volumes import claim_templates
 from stateward.etcd.model.names import labels
-from stateward.kube import drift
 from stateward.kube.codec import Json
 from stateward.kube.resources import STATEFUL_SETS
 
 #: How many former pod templates are kept, to look at.
 _HISTORY: Final = 3
-#: What Kubernetes changes in a StatefulSet; all else is said once, when it is made.
-_CHANGEABLE: Final = frozenset(
-    {
-        "replicas",
-        "ordinals",
-        "template",
-        "updateStrategy",
-        "revisionHistoryLimit",
-        "persistentVolumeClaimRetentionPolicy",
-    }
-)
 
 
 def workload(
@@ -59,16 +47,6 @@ def workload(
             **_claims(cluster, settings),
         }
     }
-
-
-def needs_new(live: Json, wanted: Json) -> bool:
-    """Tell whether only a new StatefulSet can be what is wanted, as with larger claims.
-
-    It is deleted without its pods, and the new one takes them over.
-    """
-    fixed = {name: it for name, it in wanted["spec"].items() if name not in _CHANGEABLE}
-    kind = {name: wanted[name] for name in ("apiVersion", "kind")}
-    return drift.differs(live, kind | {"spec": fixed})
 
 
 def _claims(cluster: EtcdCluster, settings: Settings) -> Json:

@@ -23,6 +23,11 @@ def was_never_seen(view: View) -> bool:
     return not status.cluster_id and not status.last_known_members
 
 
+def is_led(view: View) -> bool:
+    """Tell whether anybody speaks of a leader: then a majority may be alive that we cannot ask."""
+    return any(it.said is not None and it.said.leader for it in view.reached)
+
+
 def begin(view: View) -> Move | None:
     """Make the workload where there is none, or wake one that sleeps; rows 15, 16 and 18."""
     workload = view.workload
@@ -35,16 +40,36 @@ def begin(view: View) -> Move | None:
     # Pods without a workload are taken over as they are: somebody deleted it and left them.
     if workload is not None and any(it.pod is not None for it in view.replicas):
         return Await("PodsLeaving", "waiting for pods of before to leave")
-    return _start(view)
+    return _taken(view) or _start(view)
 
 
 def _leftover(view: View) -> Move | None:
     """Wait for what an earlier cluster of this name has left and takes with it."""
     uid = view.cluster.metadata.uid
     claims = [it.claim for it in view.replicas if it.claim is not None]
+    if any(it.pod is not None and not it.pod.ours for it in view.replicas):
+        return Await("PodsLeaving", "waiting for pods of an earlier cluster to leave", 1.0)
     if any(it.owner_uid not in {"", uid} or it.deleting for it in claims):
         return Await("LeftoverVolumes", "waiting for volumes of an earlier cluster to go", 5.0)
     return None
+
+
+def _taken(view: View) -> Move | None:
+    """Refuse to begin on some volumes of an earlier cluster: only all of them are a cluster."""
+    if not was_never_seen(view):
+        return None
+    claims = [it.claim for it in view.replicas if it.claim is not None]
+    strange = [it.name for it in claims if it.cluster_uid != view.cluster.metadata.uid]
+    if not strange or [it.ordinal for it in claims] == list(range(len(claims))):
+        return None
+    names = " ".join(strange)
+    return Refuse(
+        "VolumeTaken",
+        f"volume claims are there and not of this cluster: {names}; members go on from kept"
+        " volumes only if none is missing, from the first one on",
+        "bring the missing ones back; or look at what is on them, then delete them:"
+        f" kubectl delete pvc {names}",
+    )
 
 
 def _may_begin_asleep(view: View) -> bool:
@@ -96,14 +121,19 @@ def _beginning(view: View) -> _Beginning:
         # Its list was never written down, as with strangers on it: who has data comes back.
         had = [it.ordinal for it in claims] or range(max(view.wanted, 1))
         return _Beginning(configs.of_known(view, had), had, "bringing its members back")
-    kept = [it.ordinal for it in claims if it.cluster_uid != view.cluster.metadata.uid]
-    if kept:
+    if any(it.cluster_uid != view.cluster.metadata.uid for it in claims):
         # Volumes that an earlier cluster was told to leave: its members go on from them.
+        kept = [it.ordinal for it in claims]
         config = configs.of_known(view, kept)
         return _Beginning(config, kept, "going on from kept volumes")
     begun = view.config
     if claims and begun is not None and not begun.existing and begun.initial_cluster:
         return _Beginning(begun, range(len(begun.initial_cluster)), "going on with a beginning")
+    if claims:
+        # Our own volumes, and nothing says that they were never used: a status can be emptied, and
+        # told `new` the emptiest of them would make a cluster that takes the others for strangers.
+        had = [it.ordinal for it in claims]
+        return _Beginning(configs.of_known(view, had), had, "bringing its members back")
     every = configs.of_new(view, range(view.wanted))
     return _Beginning(every, range(view.wanted), "all members at once")
 
@@ -144,7 +174,8 @@ def _spanning(view: View, ordinals: Sequence[int], why: str) -> WriteWorkload:
 
 def _lost_config(view: View, workload: WorkloadSeen) -> Config:
     known = configs.known_ordinals(view)
-    if known or not was_never_seen(view):
+    has_volumes = any(it.claim is not None for it in view.replicas)
+    if known or has_volumes or not was_never_seen(view):
         return configs.of_known(view, known or workload.ordinals)
     return configs.of_new(view, workload.ordinals)
 
@@ -162,6 +193,9 @@ def wait_for_quorum(view: View) -> Move:
         )
     if not reached:
         return Await("Unreachable", f"none of {size} members answers", _LOOK_AGAIN)
+    if is_led(view):
+        words = "members say that somebody leads, but none could ask a majority"
+        return Await("QuorumUnconfirmed", words, _LOOK_AGAIN)
     return Refuse(
         "QuorumLost",
         f"{reached} of {len(configs.known_ordinals(view))} members answer and no majority agrees",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from stateward.core.facts import Known
 from stateward.etcd.decide import absent, configs, guards, recovery, repair, rolling, sizes, space
@@ -46,14 +46,19 @@ def judge(view: View) -> Judgement:
     held = held_back(view)
     if held and view.workload is not None:
         # A version that may not follow must not reach the template: a pod that restarts by chance
-        # would start from it.
-        view = replace(view, workload=replace(view.workload, differs=False))
-    row, move = _first(view, _chart_of(view))
+        # would start from it. Nobody is restarted meanwhile, and no template is made anew.
+        kept = replace(view.workload, differs=False, outgrown=False, update_revision="")
+        view = replace(view, workload=kept)
+    row, move, passed = _first(view, _chart_of(view))
     if held and isinstance(move, WriteWorkload):
-        move = replace(move, size_only=True)
-    if held and isinstance(move, Rest):
-        move = Refuse(held[0].guard, held[0].message, held[0].hint)
-    return Judgement(_recorded(view, move), row, held)
+        if view.workload is None:
+            move = Refuse(held[0].guard, held[0].message, held[0].hint)
+        else:
+            move = replace(move, size_only=True)
+    refusals = (*held, *passed)
+    if refusals and isinstance(move, Rest):
+        move = Refuse(refusals[0].guard, refusals[0].message, refusals[0].hint)
+    return Judgement(_recorded(view, move), row, refusals)
 
 
 def next_move(view: View) -> Move:
@@ -81,18 +86,23 @@ def _chart_of(view: View) -> Sequence[tuple[str, Row]]:
     return (*OWNERSHIP, *IDENTITY, *QUORUM)
 
 
-def _first(view: View, rows: Sequence[tuple[str, Row]]) -> tuple[str, Move]:
+def _first(view: View, rows: Sequence[tuple[str, Row]]) -> tuple[str, Move, tuple[Refusal, ...]]:
+    """Return the first row that has an answer, and the refusals that were passed on the way."""
+    passed: list[Refusal] = []
     for name, row in rows:
         move = row(view)
-        if move is not None:
-            return name, move
-    return "11", Rest()
+        if isinstance(move, Refuse) and (name, move.reason) in PASSED:
+            step = PASSED[name, move.reason]
+            passed.append(Refusal(step, move.reason, move.message, move.hint))
+        elif move is not None:
+            return name, move, tuple(passed)
+    return "11", Rest(), tuple(passed)
 
 
 def _recorded(view: View, move: Move) -> Move:
     """Put a change of members off until the status has the list as it is before the change."""
     sleeps = isinstance(move, WriteWorkload) and move.replicas == 0 and view.has_quorum
-    recovered = isinstance(move, Act) and history.recovers(view) and view.has_quorum
+    recovered = isinstance(move, Act) and history.loss_is_accepted(view) and view.has_quorum
     changes = isinstance(move, AddLearner | Promote | RemoveMember) or sleeps or recovered
     if changes and not guards.list_is_on_record(view):
         return Await("RecordingMembers", "recording the member list before it is changed", 0.05)
@@ -130,7 +140,7 @@ def end_force(view: View) -> Move | None:
     config = view.config
     if config is None or not config.force_new_cluster:
         return None
-    if not view.has_quorum and recovery.is_approved(view):
+    if not view.has_quorum and history.recovers(view):
         return None
     alone = view.workload is not None and view.workload.replicas <= 1
     if not view.reached and alone and configs.known_ordinals(view) == (0,):
@@ -158,7 +168,7 @@ def _rewound(view: View) -> Move | None:
         "DataRewound",
         f"the data is at revision {seen} with {len(view.roster)} members; {status.revision} was"
         f" seen before, with {len(status.last_known_members)} members; nothing is changed",
-        "data was lost: restore it from a snapshot into a new cluster",
+        "restore a snapshot into a new cluster; or accept the loss: set quorumRecovery now",
     )
 
 
@@ -204,6 +214,13 @@ def _set_auth(view: View) -> Move | None:
 
 OWNERSHIP: tuple[tuple[str, Row], ...] = (("17a", _foreign_workload),)
 
+#: Refusals that hold back one step, as they call it, and keep no later row from being asked.
+PASSED: Final = {
+    ("4a", "OnlyCopy"): "Recover",
+    ("9b", "NoSpace"): "MakeRoom",
+    ("19", "OnlyCopy"): "Roll",
+}
+
 #: Nobody answered.
 SILENCE: tuple[tuple[str, Row], ...] = (("15,16,18", absent.begin),)
 
@@ -244,6 +261,7 @@ QUORUM: tuple[tuple[str, Row], ...] = (
     ("14", sizes.fall_asleep),
     ("10,12", _only_when_well(sizes.grow)),
     ("19", _only_when_well(rolling.roll)),
-    ("20", space.grow_claims),
     ("21", _set_auth),
+    # Last, since a class of volumes that cannot grow says no again and again.
+    ("20", space.grow_claims),
 )

@@ -2,13 +2,16 @@
 
 Its data is saved first. Then it is left alone (the others' pods go, so that they cannot meet
 without it), started once with force-new-cluster, and the cluster grows from it as from any one
-member. An approval is good for one recovery: it is used up when the cluster has a quorum again, and
-counts anew only after it was taken out of the spec. It can be withdrawn until force is written.
+member. An approval is good for one loss: it is used up when the cluster has a quorum, before or
+after, and counts anew only after it was taken out of the spec. It can be withdrawn until force is
+written. A majority that we only cannot ask is not lost: nobody may speak of a leader, and that
+must have been so for a while.
 """
 
 from __future__ import annotations
 
-from stateward.etcd.decide import configs
+from stateward.core import moments
+from stateward.etcd.decide import absent, configs, repair
 from stateward.etcd.decide.moves import (
     Await,
     DeletePod,
@@ -20,16 +23,19 @@ from stateward.etcd.decide.moves import (
 )
 from stateward.etcd.model import history
 from stateward.etcd.model.view import Replica, View
+from stateward.kube import conditions
 
 BEST = "best"
 #: Seconds in which a survivor that starts alone leads itself.
 _SOON = 60.0
+#: Seconds that a majority must be known to be lost before anything is taken from it.
+_SURE = 10.0
 
 
 def is_approved(view: View) -> bool:
     """Tell whether a person's approval is there and not used up, or can no longer be withdrawn."""
-    approval, report = view.cluster.spec.quorum_recovery, view.cluster.status.recovery
-    if approval is None or not approval.accept_data_loss:
+    report = view.cluster.status.recovery
+    if not history.has_approval(view):
         return is_committed(view)
     return report is None or not report.done
 
@@ -45,11 +51,16 @@ def is_committed(view: View) -> bool:
 
 def recover(view: View) -> Move | None:
     """Return the next step from no quorum to one survivor; None without an approval."""
-    if not is_approved(view) or not view.cluster.status.cluster_id:
+    if not is_approved(view):
         return None
-    report = view.cluster.status.recovery
+    committed = is_committed(view)
+    if not committed and not repair.keeps_data(view):
+        return _refuse_empty_dir()
+    report, sure = view.cluster.status.recovery, committed or _is_surely_lost(view)
     if report is None or not report.snapshot:
-        return _choose(view)
+        return _choose(view) if sure and view.cluster.status.cluster_id else None
+    if not sure or absent.is_led(view):
+        return Await("Recovering", "waiting to be sure that no majority is alive", 1.0)
     survivor = next((it for it in view.replicas if it.name == report.survivor), None)
     if survivor is None:
         return Await("SurvivorMissing", f"waiting for {report.survivor}", 2.0)
@@ -59,20 +70,50 @@ def recover(view: View) -> Move | None:
 def _choose(view: View) -> Move:
     approval = view.cluster.spec.quorum_recovery
     wanted = approval.survivor if approval else BEST
-    candidates = [it for it in view.reached if wanted in {BEST, it.name}]
+    candidates = [it for it in view.reached if wanted in {BEST, it.name} and _votes(view, it)]
     best = max(candidates, key=_has_most, default=None)
     if best is None:
         return Refuse(
             "SurvivorMissing",
-            f"quorumRecovery names {wanted}, and no such member answers",
+            f"quorumRecovery names {wanted}, and no such member with a vote answers",
             "its data is saved before anything else, so it must answer",
         )
     return SaveSurvivor(best)
 
 
-def _has_most(replica: Replica) -> tuple[int, int, int]:
+def _is_surely_lost(view: View) -> bool:
+    """Tell whether nobody speaks of a leader, and no majority was there for a while."""
+    told = conditions.find(view.cluster.status.conditions, "Quorate")
+    since = told.last_transition_time if told is not None and told.status == "False" else None
+    if not since or absent.is_led(view):
+        return False
+    return view.now - moments.from_rfc3339(since) >= _SURE
+
+
+def _refuse_empty_dir() -> Refuse:
+    return Refuse(
+        "OnlyCopy",
+        "a recovery restarts its survivor, whose data is on emptyDir and would go with its pod",
+        "save it with etcdctl snapshot save, and restore it into a new cluster",
+    )
+
+
+def _votes(view: View, replica: Replica) -> bool:
+    """Tell whether one who answers is a recorded member with a vote: a learner may lack data.
+
+    One that got its vote after the last record says so itself.
+    """
     said = replica.said
-    return (said.raft_term, said.raft_index, -replica.ordinal) if said else (0, 0, 0)
+    recorded = {it.name: it.id for it in view.cluster.status.last_known_members}
+    if said is None or said.learner:
+        return False
+    return recorded.get(replica.name) == f"{said.member_id:x}"
+
+
+def _has_most(replica: Replica) -> tuple[int, int, int]:
+    """Return how much a member has. Terms say nothing: whoever is alone calls for elections."""
+    said = replica.said
+    return (said.raft_index, said.revision, -replica.ordinal) if said else (0, 0, 0)
 
 
 def _leave_alone(view: View, survivor: Replica, first_pod: str) -> Move:

@@ -7,25 +7,9 @@ from stateward.core.duration import parse_seconds
 from stateward.etcd.decide import guards
 from stateward.etcd.decide.moves import Await, DeleteClaim, DeletePod, Move, RemoveMember
 from stateward.etcd.model.members import AlarmKind
-from stateward.etcd.model.trouble import has_alarm, trouble_of
+from stateward.etcd.model.trouble import is_held_up, trouble_of
 from stateward.etcd.model.view import Replica, View
 
-#: Trouble of a pod that a new volume would not mend.
-NOT_THE_DISK = frozenset(
-    {
-        "ContainerCreating",
-        "CreateContainerConfigError",
-        "CreateContainerError",
-        "ErrImageNeverPull",
-        "ErrImagePull",
-        "ImageInspectError",
-        "ImagePullBackOff",
-        "InvalidImageName",
-        "PodInitializing",
-        "RunContainerError",
-        "Unschedulable",
-    }
-)
 #: Seconds after which a learner that cannot start on its volume gets another one.
 _FRESH = 30.0
 #: Seconds that a learner may be silent at least: one whose first words were lost on the way speaks
@@ -49,12 +33,16 @@ def unhealthy_since(view: View, replica: Replica) -> float | None:
     return None
 
 
-def is_outdated(view: View, replica: Replica) -> bool:
-    """Tell whether a pod was made from an older template than the one in force."""
-    workload, pod = view.workload, replica.pod
-    if workload is None or pod is None or not workload.update_revision:
+def is_over(view: View, replica: Replica, patience: float) -> bool:
+    """Tell whether a member is unhealthy for longer than patience lasts.
+
+    Only time in which it could have come back counts: one that waited for a node, an image or a
+    secret, or that nobody watched, has had no chance yet.
+    """
+    since, pod = unhealthy_since(view, replica), replica.pod
+    if since is None:
         return False
-    return pod.revision != workload.update_revision
+    return view.now - max(since, pod.chance_since if pod is not None else 0.0) > patience
 
 
 def keeps_data(view: View) -> bool:
@@ -85,7 +73,7 @@ def free_learner(view: View) -> Move | None:
             continue
         if claim is not None and claim.deleting:
             return DeletePod(pod, "its volume is on its way out")
-        if is_outdated(view, it):
+        if view.is_outdated(it):
             return DeletePod(pod, "it is to start from the new template")
         if (_has_failed(it) and _is_stale(view, it)) or _hangs(view, it):
             if claim is not None:
@@ -121,9 +109,7 @@ def await_learner(view: View) -> Move | None:
         listed = it.listed
         if listed is None:
             continue
-        since = unhealthy_since(view, it)
-        patience = max(grace(view), _LEARNER)
-        if listed.member.started and since is not None and view.now - since > patience:
+        if listed.member.started and is_over(view, it, max(grace(view), _LEARNER)):
             return RemoveMember(listed.member.id, it.name, "the learner went away; it joins anew")
         return Await(
             "LearnerJoining", f"waiting for {it.name} to join: {trouble_of(view, it)}", _quick(it)
@@ -145,7 +131,7 @@ def refresh_broken_pod(view: View) -> Move | None:
         pod = it.pod
         if pod is None or pod.deleting or pod.running or it.said is not None:
             continue
-        if is_outdated(view, it) and (keeps_data(view) or not view.cluster.status.cluster_id):
+        if view.is_outdated(it) and (keeps_data(view) or not view.cluster.status.cluster_id):
             return DeletePod(pod, "it does not run, and the new template may mend that")
     return None
 
@@ -180,22 +166,24 @@ def _removal(replica: Replica, why: str) -> RemoveMember | None:
 
 
 def _is_due(view: View, replica: Replica) -> bool:
-    since = unhealthy_since(view, replica)
-    return since is not None and view.now - since > grace(view)
+    return is_over(view, replica, grace(view))
 
 
 def is_replaceable(replica: Replica) -> bool:
     """Tell whether a new volume may mend a member.
 
     Not while its pod serves others (then we are the ones who cannot reach it), waits for a node or
-    an image, was killed for its memory, or cannot leave its node.
+    an image, was killed for its memory, or cannot leave its node. A volume that is lost is the
+    trouble itself, whatever its pod waits for.
     """
-    pod = replica.pod
-    if pod is None or pod.deleting or pod.ready or not pod.node:
+    pod, claim = replica.pod, replica.claim
+    if pod is None or pod.deleting or pod.ready:
         return False
-    return pod.trouble not in NOT_THE_DISK and pod.last_end != "OOMKilled"
+    if claim is not None and claim.lost:
+        return True
+    return not is_held_up(pod) and pod.last_end != "OOMKilled"
 
 
 def _is_corrupt(view: View, replica: Replica) -> bool:
     listed = replica.listed
-    return listed is not None and has_alarm(view, AlarmKind.CORRUPT, listed.member.id)
+    return listed is not None and bool(view.alarms_of(AlarmKind.CORRUPT, listed.member.id))

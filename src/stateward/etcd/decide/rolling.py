@@ -14,7 +14,7 @@ _CAUGHT_UP = 1000
 
 def roll(view: View) -> Move | None:
     """Restart the next outdated member; the chart asks only when all members are well."""
-    outdated = [it for it in view.voters if repair.is_outdated(view, it)]
+    outdated = [it for it in view.voters if view.is_outdated(it)]
     if not outdated:
         return None
     if (waiting := _still_coming(view)) is not None:
@@ -30,7 +30,7 @@ def _still_coming(view: View) -> Await | None:
     behind = [it.name for it in view.voters if not _is_caught_up(view, it)]
     if behind:
         return Await("CatchingUp", f"waiting for {', '.join(behind)} to catch up", 1.0)
-    new = [it for it in view.voters if not repair.is_outdated(view, it)]
+    new = [it for it in view.voters if not view.is_outdated(it)]
     starting = [it.name for it in new if it.pod is None or not it.pod.ready]
     if starting:
         return Await("PodsStarting", f"waiting for {', '.join(starting)} to be ready", 1.0)

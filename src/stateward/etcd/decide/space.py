@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stateward.core import moments
 from stateward.core.facts import Known
-from stateward.etcd.decide import guards, repair
+from stateward.etcd.decide import guards
 from stateward.etcd.decide.moves import (
     Compact,
     Defragment,
@@ -15,7 +15,7 @@ from stateward.etcd.decide.moves import (
     RecreateWorkload,
     Refuse,
 )
-from stateward.etcd.model.members import Alarm, AlarmKind
+from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.model.view import Replica, View
 
 #: What etcd allows a database where it does not say.
@@ -25,12 +25,6 @@ _ROOM = 0.9
 _WORTH_IT = 1024**2
 #: Seconds between two tries to make room in a full database.
 _EVERY = 600.0
-
-
-def alarms_of(view: View, kind: AlarmKind) -> tuple[Alarm, ...]:
-    """Return the alarms of a kind that are known to be on."""
-    known = view.alarms.value if isinstance(view.alarms, Known) else ()
-    return tuple(it for it in known if it.kind is kind)
 
 
 def quiet_the_removed(view: View) -> Move | None:
@@ -43,19 +37,22 @@ def quiet_the_removed(view: View) -> Move | None:
 
 def make_room(view: View) -> Move | None:
     """Heal a full database: forget history, give space back one member at a time, disarm."""
-    alarms = alarms_of(view, AlarmKind.NO_SPACE)
+    alarms = view.alarms_of(AlarmKind.NO_SPACE)
     if not alarms:
         return None
     cramped = [it for it in view.healthy_voters if not _has_room(view, it)]
     if not cramped:
-        return Disarm(alarms[0])
+        # One that is silent may be the one that is full.
+        return Disarm(alarms[0]) if view.healthy_voters == view.voters else None
     if not _tried_lately(view):
         revision = max((it.said.revision for it in view.reached if it.said), default=0)
         return Compact(revision)
     slack = [it for it in cramped if _reclaimable(it)]
     if slack:
-        return _give_back(view, slack)
-    if any(repair.is_outdated(view, it) for it in cramped):
+        # A member may still give space back after we stopped waiting for it. Then it is not well,
+        # and the next one has to wait.
+        return _give_back(view, slack) if guards.all_members_well(view) else None
+    if any(view.is_outdated(it) for it in cramped):
         return None  # they restart with other flags, and more room may be among them
     return Refuse(
         "NoSpace",
@@ -74,15 +71,20 @@ def _give_back(view: View, slack: list[Replica]) -> Move:
     return Defragment(slack[0])
 
 
-def quota(view: View, replica: Replica) -> int:
-    """Return how large the database of a member may grow: by its word, which older ones lack."""
+def quota(view: View, replica: Replica) -> int | None:
+    """Return how large the database of a member may grow: by its word, which older ones lack.
+
+    None: nobody knows, since it was started with other flags than those that are wanted now.
+    """
     said = replica.said
-    return (said.db_size_quota if said else 0) or view.quota or _DEFAULT_QUOTA
+    if said is not None and said.db_size_quota:
+        return said.db_size_quota
+    return None if view.is_outdated(replica) else view.quota or _DEFAULT_QUOTA
 
 
 def _has_room(view: View, replica: Replica) -> bool:
-    said = replica.said
-    return said is not None and said.db_size < _ROOM * quota(view, replica)
+    said, limit = replica.said, quota(view, replica)
+    return said is not None and limit is not None and said.db_size < _ROOM * limit
 
 
 def _reclaimable(replica: Replica) -> bool:

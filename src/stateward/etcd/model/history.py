@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from stateward.etcd.model.members import MemberStatus
 from stateward.etcd.model.view import View
+from stateward.kube import conditions
+
+#: The word by which a person is told that data was lost.
+REWOUND = "DataRewound"
 
 
 def answers(view: View) -> tuple[MemberStatus, ...]:
@@ -23,15 +27,34 @@ def rewound(view: View) -> bool:
 
     An emptied disk can bring back a cluster of the same id. The signs are then that revisions start
     again, and that one member is alone that had two others: lists change by one member at a time.
-    In a recovery, for which a person accepted the loss, neither means anything.
+    Where a person accepted the loss, neither means anything.
     """
     former = view.cluster.status
-    if not view.has_quorum or recovers(view):
+    if not view.has_quorum or loss_is_accepted(view):
         return False
     missing = len(former.last_known_members) - len(view.roster)
     alone = len(view.voters) == 1 and missing > 1
     # A straggler's revision proves nothing, so the leader must be among those who answered.
     return alone or (view.leader is not None and highest_revision(view) < former.revision)
+
+
+def loss_is_accepted(view: View) -> bool:
+    """Tell whether a person accepted that data is lost: in a recovery, or when told of a loss.
+
+    An approval that was there before the loss was told is used up by then: see tell/notes.py.
+    """
+    status = view.cluster.status
+    if recovers(view):
+        return True
+    told = conditions.find(status.conditions, "Degraded")
+    is_told = told is not None and told.reason == REWOUND
+    return is_told and has_approval(view) and status.recovery is None
+
+
+def has_approval(view: View) -> bool:
+    """Tell whether the spec says that a loss of data is accepted."""
+    approval = view.cluster.spec.quorum_recovery
+    return approval is not None and approval.accept_data_loss
 
 
 def recovers(view: View) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stateward.core.facts import Known
 from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.model.view import ClaimSeen, PodSeen, Replica, View
 
@@ -17,6 +16,29 @@ _TROUBLE = {
 }
 
 
+#: Trouble of a pod that is not its etcd's: it had no chance to run yet.
+_HELD_UP = frozenset(
+    {
+        "ContainerCreating",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+        "ErrImageNeverPull",
+        "ErrImagePull",
+        "ImageInspectError",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "PodInitializing",
+        "RunContainerError",
+        "Unschedulable",
+    }
+)
+
+
+def is_held_up(pod: PodSeen) -> bool:
+    """Tell whether a pod waits for a node, an image or a secret, and no volume would mend it."""
+    return not pod.node or pod.trouble in _HELD_UP
+
+
 def trouble_of(view: View, replica: Replica) -> str:
     """Return what is wrong with a member, or what is about to be; empty when nothing is."""
     for found in (_strange(view, replica), _alarmed(view, replica)):
@@ -27,12 +49,6 @@ def trouble_of(view: View, replica: Replica) -> str:
     if replica.said is not None:
         return _idle(view, replica)
     return _silent(replica)
-
-
-def has_alarm(view: View, kind: AlarmKind, member_id: int | None = None) -> bool:
-    """Tell whether a member raised an alarm, or, when none is named, whether any did."""
-    raised = view.alarms.value if isinstance(view.alarms, Known) else ()
-    return any(it.kind is kind and member_id in {None, it.member_id} for it in raised)
 
 
 def _strange(view: View, replica: Replica) -> str:
@@ -50,9 +66,9 @@ def _strange(view: View, replica: Replica) -> str:
 def _alarmed(view: View, replica: Replica) -> str:
     if replica.said is None:
         return ""
-    if has_alarm(view, AlarmKind.CORRUPT, replica.said.member_id):
+    if view.alarms_of(AlarmKind.CORRUPT, replica.said.member_id):
         return "its data differs from that of the others"
-    full = has_alarm(view, AlarmKind.NO_SPACE, replica.said.member_id)
+    full = view.alarms_of(AlarmKind.NO_SPACE, replica.said.member_id)
     return "its database is full" if full else ""
 
 
@@ -85,7 +101,7 @@ def _leaving(pod: PodSeen | None) -> str:
 def _claim_trouble(claim: ClaimSeen | None) -> str:
     if claim is None:
         return ""
-    if claim.phase == "Lost":
+    if claim.lost:
         return "its volume is lost"
     return "its volume claim is being deleted" if claim.deleting else ""
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from stateward.core.facts import Fact, Known, Unknown
 from stateward.etcd.api.kind import EtcdCluster
-from stateward.etcd.model.members import Alarm, Member, MemberStatus, quorum
+from stateward.etcd.model.members import Alarm, AlarmKind, Member, MemberStatus
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,8 @@ class PodSeen:
     node: str = ""
     ready: bool = False
     deleting: bool = False
+    #: Whether the workload that is there made it; one of an earlier workload may still be leaving.
+    ours: bool = True
     #: Which revision of the workload it was made from.
     revision: str = ""
     #: Whether the container of etcd runs now, and how often it was started again.
@@ -30,6 +32,9 @@ class PodSeen:
     trouble: str = ""
     #: How its last run ended, in Kubernetes' word: OOMKilled, Error, Completed.
     last_end: str = ""
+    #: Since when its etcd has had the chance to run that it has now, as far as this operator
+    #: watched: before that it had no node, no image, or nobody looked.
+    chance_since: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +51,13 @@ class ClaimSeen:
     cluster_uid: str = ""
     #: UID of the EtcdCluster that it goes with; empty: it stays.
     owner_uid: str = ""
-    #: How much it asks for, in bytes, and how much it has.
+    #: How much it asks for, in bytes.
     requested: int = 0
-    capacity: int = 0
+
+    @property
+    def lost(self) -> bool:
+        """True when the volume behind it is gone."""
+        return self.phase == "Lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +75,14 @@ class WorkloadSeen:
     owner_uid: str = ""
     #: Whether what we want of it, beside its size, is not what it says.
     differs: bool = False
-    #: Whether its claims must be larger than its template says, which only a new one can say.
+    #: Whether its claims must be larger than its template says, or another cluster's, which only a
+    #: new one can say.
     outgrown: bool = False
+
+    @property
+    def is_settled(self) -> bool:
+        """True when it says what we want, and its controller knows which pods are made from it."""
+        return not self.differs and bool(self.update_revision)
 
     @property
     def ordinals(self) -> range:
@@ -127,6 +142,8 @@ class View:
     replicas: tuple[Replica, ...] = ()
     #: Who is listed by a linearizable read: known means that there is a quorum.
     listed: Fact[tuple[Listed, ...]] = field(default_factory=lambda: Unknown("nobody answered"))
+    #: What members list that cannot be the same cluster at the same moment, each in a few words.
+    other_lists: frozenset[str] = frozenset()
     alarms: Fact[tuple[Alarm, ...]] = field(default_factory=lambda: Unknown("nobody answered"))
     auth_enabled: Fact[bool] = field(default_factory=lambda: Unknown("nobody answered"))
     workload: WorkloadSeen | None = None
@@ -156,10 +173,13 @@ class View:
 
     @property
     def cluster_ids(self) -> frozenset[str]:
-        """The clusters that answered, in hex, and the one that this is known to be."""
+        """The clusters that answered, in hex, and the one that this is known to be.
+
+        Lists that contradict each other are of two clusters too, whatever they call themselves.
+        """
         latched = self.cluster.status.cluster_id
         said = {f"{it.said.cluster_id:x}" for it in self.replicas if it.said is not None}
-        return frozenset(said | {latched} - {""})
+        return frozenset(said | self.other_lists | {latched} - {""})
 
     @property
     def has_quorum(self) -> bool:
@@ -190,20 +210,28 @@ class View:
                 return voter
         return None
 
-    @property
-    def voters_needed(self) -> int:
-        """How many voters must be healthy for anything to be written."""
-        return quorum(sum(not it.member.learner for it in self.roster))
+    # ---------------------------------------------------------------------------- how they are
+
+    def alarms_of(self, kind: AlarmKind, member_id: int | None = None) -> tuple[Alarm, ...]:
+        """Return the alarms of a kind that are known to be on: one member's, or everybody's."""
+        known = self.alarms.value if isinstance(self.alarms, Known) else ()
+        return tuple(it for it in known if it.kind is kind and member_id in {None, it.member_id})
+
+    def is_outdated(self, replica: Replica) -> bool:
+        """Tell whether a pod was made from an older template than the one in force."""
+        workload, pod = self.workload, replica.pod
+        if workload is None or pod is None or not workload.update_revision:
+            return False
+        return pod.revision != workload.update_revision
 
     def is_healthy(self, replica: Replica) -> bool:
         """Tell whether a listed member answers as itself, has started, and follows the leader."""
         said, listed = replica.said, replica.listed
         if said is None or listed is None or not listed.member.started:
             return False
-        corrupt = isinstance(self.alarms, Known) and any(
-            it.member_id == said.member_id and it.kind.name == "CORRUPT" for it in self.alarms.value
-        )
-        return said.member_id == listed.member.id and said.leader != 0 and not corrupt
+        if self.alarms_of(AlarmKind.CORRUPT, said.member_id):
+            return False
+        return said.member_id == listed.member.id and said.leader != 0
 
     @property
     def healthy_voters(self) -> tuple[Replica, ...]:

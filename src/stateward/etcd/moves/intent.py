@@ -2,21 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol, TypeVar
-
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
+from stateward.etcd.objects import Getter
 from stateward.kube.errors import NotFound
-from stateward.kube.meta import Object, ObjectKey
-from stateward.kube.resources import Resource
-
-T = TypeVar("T", bound=Object)
-
-
-class Getter(Protocol):
-    """The one call that is needed."""
-
-    async def get(self, resource: Resource[T], key: ObjectKey) -> T:
-        """Return the object as it is now."""
 
 
 async def is_unchanged(client: Getter, cluster: EtcdCluster) -> bool:

@@ -24,64 +24,64 @@ def a_door(seen: Seen) -> MemberApi:
     raise PeerUnreachable("a healthy voter must answer to be asked for a change of members")
 
 
-async def add_learner(_: Tools, seen: Seen, move: moves.AddLearner) -> None:
+async def add_learner(tools: Tools, seen: Seen, move: moves.AddLearner) -> None:
     """Add a member without a vote; one that is listed already is what we want."""
     try:
-        await a_door(seen).add_learner(move.peer_url)
+        await tools.fence.change(a_door(seen).add_learner, move.peer_url)
     except MemberExists:
         return  # our own, whose answer was lost: the next look finds it
 
 
-async def promote(_: Tools, seen: Seen, move: moves.Promote) -> None:
+async def promote(tools: Tools, seen: Seen, move: moves.Promote) -> None:
     """Give a learner its vote."""
     try:
-        await a_door(seen).promote(move.member_id)
+        await tools.fence.change(a_door(seen).promote, move.member_id)
     except AlreadyVoter:
         return
 
 
-async def remove(_: Tools, seen: Seen, move: moves.RemoveMember) -> None:
+async def remove(tools: Tools, seen: Seen, move: moves.RemoveMember) -> None:
     """Remove a member; absence is what we want."""
     try:
-        await a_door(seen).remove(move.member_id)
+        await tools.fence.change(a_door(seen).remove, move.member_id)
     except MemberUnknown:
         return
 
 
-async def move_leader(_: Tools, seen: Seen, move: moves.MoveLeader) -> None:
+async def move_leader(tools: Tools, seen: Seen, move: moves.MoveLeader) -> None:
     """Ask the leader to hand over."""
     door, heir = seen.door(move.leader.ordinal), move.to.listed
     if door is None or heir is None:
         raise PeerUnreachable(f"{move.leader.name} must answer to hand leadership over")
-    await door.move_leader(heir.member.id)
+    await tools.fence.change(door.move_leader, heir.member.id)
 
 
-async def compact(_: Tools, seen: Seen, move: moves.Compact) -> None:
+async def compact(tools: Tools, seen: Seen, move: moves.Compact) -> None:
     """Forget history."""
-    await a_door(seen).compact(move.revision)
+    await tools.fence.tend(a_door(seen).compact, move.revision)
 
 
-async def defragment(_: Tools, seen: Seen, move: moves.Defragment) -> None:
+async def defragment(tools: Tools, seen: Seen, move: moves.Defragment) -> None:
     """Have one member give space back."""
     door = seen.door(move.replica.ordinal)
     if door is None:
         raise PeerUnreachable(f"{move.replica.name} must answer to give space back")
-    await door.defragment()
+    await tools.fence.tend(door.defragment)
 
 
-async def disarm(_: Tools, seen: Seen, move: moves.Disarm) -> None:
+async def disarm(tools: Tools, seen: Seen, move: moves.Disarm) -> None:
     """Take an alarm back."""
-    await a_door(seen).disarm(move.alarm)
+    await tools.fence.change(a_door(seen).disarm, move.alarm)
 
 
-async def set_auth(_: Tools, seen: Seen, move: moves.SetAuth) -> None:
+async def set_auth(tools: Tools, seen: Seen, move: moves.SetAuth) -> None:
     """Turn logins on, after making the user that we are, or off."""
     door = a_door(seen)
     if move.enabled:
-        await door.add_root()
-        await door.enable_auth()
+        await tools.fence.change(door.add_root)
+        await tools.fence.change(door.enable_auth)
     else:
-        await door.disable_auth()
+        await tools.fence.change(door.disable_auth)
 
 
 async def save_survivor(tools: Tools, seen: Seen, move: moves.SaveSurvivor) -> None:

@@ -10,11 +10,12 @@ from stateward.etcd.build.config import config_map
 from stateward.etcd.caches import INSTANCE
 from stateward.etcd.decide import configs, moves
 from stateward.etcd.model.names import CLUSTER_UID_LABEL
+from stateward.etcd.moves import volumes
 from stateward.etcd.moves.tools import Tools
 from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS
 from stateward.etcd.seen import Seen
 from stateward.kube import drift
-from stateward.kube.client import Apply, JsonPatch, MergePatch, Propagation, Selection
+from stateward.kube.client import Apply, MergePatch, Propagation, Selection
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict, Forbidden, Invalid, NotFound
 from stateward.kube.meta import ObjectKey, ObjectMeta
@@ -44,7 +45,9 @@ async def write_workload(tools: Tools, seen: Seen, move: moves.WriteWorkload) ->
     document["spec"] = document["spec"] | size
     if templates:
         document["spec"]["volumeClaimTemplates"] = templates
-    return await tools.applier.apply(WORKLOADS, document, seen=live is not None)
+    return await tools.applier.apply(
+        WORKLOADS, document, seen=live is not None, compared=seen.pods.document
+    )
 
 
 async def recreate_workload(tools: Tools, seen: Seen, move: moves.RecreateWorkload) -> None:
@@ -82,23 +85,14 @@ async def own_claim(tools: Tools, seen: Seen, move: moves.OwnClaim) -> None:
         name=move.claim.name, namespace=seen.cluster.metadata.namespace, uid=move.claim.uid
     )
     if not move.owned:
-        await _untie(tools, seen.cluster.metadata.uid, metadata)
+        with suppress(Invalid):  # somebody else was faster; we look again
+            await volumes.untie(tools.client, seen.cluster.metadata.uid, metadata)
     body = claims.going_with(seen.cluster, metadata) if move.owned else claims.staying(metadata)
     # From now on it holds this cluster's data, also when it was left by an earlier one.
     body["metadata"]["labels"] = {CLUSTER_UID_LABEL: seen.cluster.metadata.uid}
     apply = Apply(body, claims.CLAIM_MANAGER, force=True)
     with suppress(NotFound, Conflict, Invalid):  # it is gone, or another one has its name
         await tools.client.patch(VOLUME_CLAIMS, metadata.key, apply)
-
-
-async def _untie(tools: Tools, owner: str, claim: ObjectMeta) -> None:
-    """Take an owner off a claim, whoever put it on: the StatefulSet's controller may have."""
-    with suppress(NotFound, Conflict, Invalid):  # somebody else was faster; we look again
-        live = await tools.client.get(VOLUME_CLAIMS, claim.key)
-        owners = [it.uid for it in live.metadata.owner_references]
-        if owner in owners:
-            operations = claims.untied(claim, owners.index(owner), owner)
-            await tools.client.patch(VOLUME_CLAIMS, claim.key, JsonPatch(operations))
 
 
 async def grow_claim(tools: Tools, seen: Seen, move: moves.GrowClaim) -> Outcome | None:

@@ -48,7 +48,7 @@ class Rescue:
             await asyncio.to_thread(_finish, file)
         finally:
             await asyncio.to_thread(file.close)
-        await asyncio.to_thread(unfinished.replace, path)
+        await asyncio.to_thread(_keep, unfinished, path)
         return path
 
 
@@ -61,3 +61,13 @@ def _open(path: Path) -> BinaryIO:
 def _finish(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())
+
+
+def _keep(unfinished: Path, path: Path) -> None:
+    """Give a file its name, for good: the folder must remember it after a power cut, too."""
+    unfinished.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Final
 
-from stateward.core.errors import OutcomeUnknown, PeerUnreachable
+from stateward.core.clock import Clock
+from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
 from stateward.etcd.decide import moves
-from stateward.etcd.members.errors import EtcdPacing, EtcdRefused, LearnerBehind
+from stateward.etcd.members.errors import EtcdPacing, LearnerBehind
 from stateward.etcd.moves import intent, membership, objects
+from stateward.etcd.moves.refused import refusal
+from stateward.etcd.moves.repeats import Repeats
 from stateward.etcd.moves.rescue import RescueImpossible
 from stateward.etcd.moves.tools import Tools
 from stateward.etcd.seen import Seen
+from stateward.kube.errors import ApiError
 
 #: Seconds: etcd refuses changes for about five after the last one, and tells nobody when it ends.
 _PACE = 0.25
@@ -37,10 +41,13 @@ VERBS: Final[Mapping[type, Callable[[Tools, Seen, Any], Awaitable[Outcome | None
     moves.SaveSurvivor: membership.save_survivor,
 }
 
-#: What takes something away: the user is asked once more, past the cache.
+#: What cannot be taken back: the user is asked once more, past the cache.
 TAKING: Final = (
+    moves.AddLearner,
     moves.DeleteClaim,
     moves.DeletePod,
+    moves.OwnClaim,
+    moves.Promote,
     moves.RecreateWorkload,
     moves.RemoveMember,
     moves.SaveSurvivor,
@@ -48,34 +55,53 @@ TAKING: Final = (
 )
 
 
+def is_taking(move: moves.Act) -> bool:
+    """Tell whether a move cannot be taken back; members that were forced have left the others."""
+    forces = isinstance(move, moves.WriteConfig) and move.config.force_new_cluster
+    return forces or isinstance(move, TAKING)
+
+
 class MakeNextMove:
     """One move in a pass; its effect is seen in the next."""
 
     name = "MakeNextMove"
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools, clock: Clock) -> None:
         self._tools = tools
+        self._repeats = Repeats(clock)
 
     async def run(self, seen: Seen) -> Outcome:
         """Make the move, or say why not."""
-        move = seen.judgement.move
+        move, uid = seen.judgement.move, seen.cluster.metadata.uid
         match move:
             case moves.Rest():
+                self._repeats.forget(uid)
                 return DONE
             case moves.Await(reason=reason, message=message, after=after):
+                self._repeats.forget(uid)
                 return Wait(reason, message) if after is None else Retry(after, reason, message)
             case moves.Refuse(reason=reason, message=message, hint=hint):
+                self._repeats.forget(uid)
                 return Blocked(reason, message, hint)
             case _:
-                return await self._act(seen, move)
+                return await self._unless_in_vain(seen, move)
 
-    async def _act(self, seen: Seen, move: moves.Act) -> Outcome:
-        client = self._tools.client
-        if isinstance(move, TAKING) and not await intent.is_unchanged(client, seen.cluster):
-            return objects.changed()
-        self._tools.fence()
+    async def _unless_in_vain(self, seen: Seen, move: moves.Act) -> Outcome:
+        """Make a move, but wait before it is made once more where it did not help."""
+        uid = seen.cluster.metadata.uid
+        if wait := self._repeats.wait(uid, move):
+            message = f"{move.message}: it was done again and again, and somebody undoes it"
+            return Retry(wait, "DoneInVain", message)
+        outcome = await self._told(seen, move)
+        if outcome is not None:
+            return outcome
+        self._repeats.made(uid, move)
+        return Retry(0.0, move.name, move.message)
+
+    async def _told(self, seen: Seen, move: moves.Act) -> Outcome | None:
+        """Make a move; return nothing when it was made, and otherwise what is in its way."""
         try:
-            outcome = await VERBS[type(move)](self._tools, seen, move)
+            return await self._act(seen, move)
         except LearnerBehind:
             return Retry(_PACE, "LearnerBehind", f"{move.message}: it must catch up first")
         except EtcdPacing:
@@ -83,6 +109,16 @@ class MakeNextMove:
             return Retry(_PACE, "EtcdPacing", message)
         except RescueImpossible as error:
             return Blocked(error.reason, error.message, error.hint)
-        except (EtcdRefused, PeerUnreachable, OutcomeUnknown) as error:
+        except ApiError as error:
+            if (refused := refusal(move.message, error)) is None:
+                raise
+            return refused
+        except PeerError as error:
             return Retry(1.0, error.reason, f"{move.message}: {error.message}")
-        return outcome or Retry(0.0, move.name, move.message)
+
+    async def _act(self, seen: Seen, move: moves.Act) -> Outcome | None:
+        client = self._tools.client
+        if is_taking(move) and not await intent.is_unchanged(client, seen.cluster):
+            return objects.changed()
+        self._tools.fence.check()
+        return await VERBS[type(move)](self._tools, seen, move)

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Awaitable
 from contextlib import suppress
 from typing import Any
 
-from stateward.core.outcome import DONE, Blocked, Outcome, Wait
+from stateward.core.errors import PeerError
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
 from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.build.documents import Wanted
 from stateward.etcd.model.names import CLUSTER_UID_LABEL, FIELD_MANAGER
+from stateward.etcd.moves.refused import refusal
 from stateward.etcd.objects import Whole
 from stateward.etcd.seen import Seen
 from stateward.kube import drift
 from stateward.kube.client import Apply, Client
 from stateward.kube.codec import Json, plain
-from stateward.kube.errors import Conflict, Invalid, NotFound
+from stateward.kube.errors import ApiError, Conflict, NotFound
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import Resource
 
+#: Seconds until an object is written again that a peer in trouble did not take.
+_TROUBLED = 2.0
 #: Objects of which we remember that writing them once more changes nothing.
 _REMEMBERED = 10_000
 
@@ -40,8 +46,13 @@ class Applier:
         self._settle(metadata.uid, as_it_is)
         return False
 
-    async def apply(self, resource: Resource[Any], wanted: Json, *, seen: bool) -> Outcome | None:
-        """Write a document; say why not when somebody else's object has its name."""
+    async def apply(
+        self, resource: Resource[Any], wanted: Json, *, seen: bool, compared: Json | None = None
+    ) -> Outcome | None:
+        """Write a document; say why not when somebody else's object has its name.
+
+        ``compared`` is the part of it that :meth:`differs` is asked about; None: all of it.
+        """
         metadata = wanted["metadata"]
         key = ObjectKey(metadata["namespace"], metadata["name"])
         ours = seen
@@ -52,18 +63,16 @@ class Applier:
         try:
             patch = Apply(wanted, FIELD_MANAGER, force=ours)
             found = await self._client.patch(resource, key, patch)
-        except Invalid as error:
-            return Blocked(
-                "ObjectRefused",
-                f"{resource.kind} {key.name}: {error.message}",
-                "mend what the spec says about it",
-            )
         except Conflict as error:
             if ours:
                 raise
             return _name_taken(resource, key, str(error))
+        except ApiError as error:
+            if (refused := refusal(f"{resource.kind} {key.name}", error)) is None:
+                raise
+            return refused
         written = found.metadata
-        self._settle(written.uid, (drift.seal_of(wanted), written.resource_version))
+        self._settle(written.uid, (drift.seal_of(compared or wanted), written.resource_version))
         return None
 
     async def _found(self, resource: Resource[Any], key: ObjectKey) -> Object | None:
@@ -115,22 +124,33 @@ class EnsureObjects:
         self._applier = applier
 
     async def run(self, seen: Seen) -> Outcome:
-        """Write what differs, and delete what is ours and no longer wanted."""
+        """Write what differs, and delete what is ours and no longer wanted.
+
+        Trouble with one object keeps neither the others nor the members from being seen to.
+        """
         if seen.cluster.spec.paused or seen.cluster.metadata.deleting:
             return DONE
         there = {(it.name, live.metadata.name): live for it, live in seen.live}
+        troubles = []
         for it in seen.wanted:
             found = there.pop((it.resource.name, it.key.name), None)
-            if found is not None and not self._applier.differs(found, it.document):
-                continue
-            ours = found is not None and is_ours(found.metadata, seen.cluster.metadata.uid)
-            outcome = await self._applier.apply(it.resource, it.document, seen=ours)
-            if outcome is not None:
-                return outcome
+            tended = self._tend(seen.cluster, it, found)
+            troubles.append(await _without_raising(f"{it.resource.kind} {it.key.name}", tended))
         for resource, live in seen.live:
             if (resource.name, live.metadata.name) in there:
-                await self._drop(seen.cluster, resource, live)
-        return DONE
+                dropped = self._drop(seen.cluster, resource, live)
+                what = f"{resource.kind} {live.metadata.name}"
+                troubles.append(await _without_raising(what, dropped))
+        return next((it for it in troubles if it is not None), DONE)
+
+    async def _tend(
+        self, cluster: EtcdCluster, wanted: Wanted, found: Whole | None
+    ) -> Outcome | None:
+        """Write an object if it differs."""
+        if found is not None and not self._applier.differs(found, wanted.document):
+            return None
+        ours = found is not None and is_ours(found.metadata, cluster.metadata.uid)
+        return await self._applier.apply(wanted.resource, wanted.document, seen=ours)
 
     async def _drop(self, cluster: EtcdCluster, resource: Resource[Any], live: Whole) -> None:
         """Delete an object of the cluster that the spec no longer asks for."""
@@ -139,3 +159,15 @@ class EnsureObjects:
             return
         with suppress(NotFound):
             await self._client.delete(resource, live.metadata.key, uid=live.metadata.uid)
+
+
+async def _without_raising(what: str, work: Awaitable[Outcome | None]) -> Outcome | None:
+    """Return what became of some work; that a peer is in trouble is an outcome, too."""
+    try:
+        return await work
+    except ApiError as error:
+        after = max(_TROUBLED, error.retry_after or 0.0)
+        later = Retry(after, error.reason, f"{what}: {error.message}")
+        return refusal(what, error) or later
+    except PeerError as error:
+        return Retry(_TROUBLED, error.reason, f"{what}: {error.message}")

@@ -13,9 +13,9 @@ from stateward.etcd.model.view import View
 
 
 def cluster_id(view: View) -> str:
-    """Return the id of the cluster: the kept one, or the only one that a quorum speaks for."""
+    """Return the cluster's id: the kept one, or the only one that a quorum of ours speaks for."""
     kept = view.cluster.status.cluster_id
-    if kept or not view.has_quorum or len(view.cluster_ids) != 1:
+    if kept or not view.roster or _is_doubtful(view) or len(view.cluster_ids) != 1:
         return kept
     return next(iter(view.cluster_ids))
 
@@ -23,8 +23,8 @@ def cluster_id(view: View) -> str:
 def last_known_members(view: View) -> tuple[KnownMember, ...]:
     """Return the list that a quorum agreed to last; one that is in doubt changes nothing."""
     kept = view.cluster.status.last_known_members
-    strange = any(entry.ordinal is None for entry in view.roster)
-    if not view.roster or strange or len(view.cluster_ids) != 1 or history.rewound(view):
+    doubtful = _is_doubtful(view) or len(view.cluster_ids) != 1 or history.rewound(view)
+    if not view.roster or doubtful:
         return kept
     name = view.cluster.metadata.name
     return tuple(
@@ -38,15 +38,22 @@ def last_known_members(view: View) -> tuple[KnownMember, ...]:
     )
 
 
+def _is_doubtful(view: View) -> bool:
+    """Tell whether strangers are listed, or pods of an earlier cluster of this name may answer."""
+    workload = view.workload
+    theirs = workload is not None and workload.owner_uid not in {"", view.cluster.metadata.uid}
+    return theirs or any(entry.ordinal is None for entry in view.roster)
+
+
 def revision(view: View, told: EtcdClusterStatus) -> int:
     """Return the revision to keep: never less, and not written anew for every put.
 
     It goes along when the rest of the status changes, and alone when it grew by a tenth and 1000.
-    Only in a recovery, for which a person accepted the loss of data, it begins again from less.
+    Only where a person accepted the loss of data it begins again from less.
     """
     former = view.cluster.status
     seen = history.highest_revision(view)
-    if history.recovers(view) and view.has_quorum and 0 < seen < former.revision:
+    if history.loss_is_accepted(view) and view.has_quorum and 0 < seen < former.revision:
         return seen
     worth_it = told != former or seen >= former.revision * 1.1 + 1000
     return max(former.revision, seen) if worth_it else former.revision

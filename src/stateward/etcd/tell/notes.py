@@ -6,8 +6,9 @@ import msgspec
 
 from stateward.core import moments
 from stateward.core.outcome import Outcome, Retry
-from stateward.etcd.api.status import EtcdClusterStatus
+from stateward.etcd.api.status import EtcdClusterStatus, RecoveryReport
 from stateward.etcd.decide import moves, recovery
+from stateward.etcd.model import history
 from stateward.etcd.model.view import View
 
 
@@ -27,10 +28,15 @@ def was_made(move: moves.Move, outcome: Outcome) -> bool:
 
 
 def _with_recovery(status: EtcdClusterStatus, view: View) -> EtcdClusterStatus:
-    """Use an approval up once there is a quorum again, and forget it when it is withdrawn."""
+    """Use an approval up once there is a quorum, and forget it when it is withdrawn.
+
+    Also one that was given in advance: the loss that it was not given for must not find it there.
+    """
     report = status.recovery
     if report is None:
-        return status
+        unused = view.has_quorum and history.has_approval(view)
+        found = RecoveryReport(done=True) if unused else None
+        return msgspec.structs.replace(status, recovery=found)
     is_over = report.done or view.has_quorum or not recovery.is_committed(view)
     if view.cluster.spec.quorum_recovery is None and is_over:
         return msgspec.structs.replace(status, recovery=None)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from stateward.core.facts import Known, Unknown
 from stateward.etcd.model.history import rewound
 from stateward.etcd.model.members import AlarmKind, quorum
-from stateward.etcd.model.trouble import has_alarm, trouble_of
+from stateward.etcd.model.trouble import trouble_of
 from stateward.etcd.model.view import Replica, View
 from stateward.etcd.tell.reasons import Reason
 from stateward.kube import conditions
@@ -48,7 +48,7 @@ def is_asleep(view: View) -> bool:
 
 
 def outdated(view: View) -> tuple[Replica, ...]:
-    """Return the members whose pods were not made from what is wanted now."""
+    """Return the members whose pods are not known to be made from what is wanted now."""
     workload = view.workload
     if workload is None:
         return ()
@@ -57,7 +57,7 @@ def outdated(view: View) -> tuple[Replica, ...]:
         for it in view.replicas
         if it.listed is not None
         and it.pod is not None
-        and (workload.differs or it.pod.revision != workload.update_revision)
+        and (not workload.is_settled or view.is_outdated(it))
     )
 
 
@@ -160,9 +160,9 @@ def _rewound(view: View) -> Situation | None:
 
 
 def _alarmed(view: View) -> Situation | None:
-    if has_alarm(view, AlarmKind.CORRUPT):
+    if view.alarms_of(AlarmKind.CORRUPT):
         return Situation(Reason.CORRUPT, f"members hold different data{_worst(view)}")
-    if has_alarm(view, AlarmKind.NO_SPACE):
+    if view.alarms_of(AlarmKind.NO_SPACE):
         return Situation(Reason.NO_SPACE, f"etcd takes no writes: no space left{_worst(view)}")
     return None
 

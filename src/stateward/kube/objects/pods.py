@@ -42,6 +42,12 @@ class Waiting(Part):
     message: str = ""
 
 
+class Running(Part):
+    """Since when a container runs."""
+
+    started_at: str | None = None
+
+
 class Terminated(Part):
     """How a container ended."""
 
@@ -54,6 +60,7 @@ class ContainerState(Part):
     """Waiting, terminated, or (neither set) running."""
 
     waiting: Waiting | None = None
+    running: Running | None = None
     terminated: Terminated | None = None
 
 

@@ -29,8 +29,7 @@ def test_a_cluster_that_says_nothing() -> None:
     found = settings({})
 
     assert found.image == f"{REPOSITORY}:v{DEFAULT_VERSION}"
-    assert (found.replicas, found.version, found.grace) == (3, DEFAULT_VERSION, 60.0)
-    assert (found.client_service, found.headless_service) == ("shop", "shop-headless")
+    assert (found.version, found.headless_service) == (DEFAULT_VERSION, "shop-headless")
     assert (found.claim_name, found.empty_dir, found.storage_bytes) == ("data", None, 4 * 2**30)
     assert found.claim_spec == {
         "accessModes": ["ReadWriteOnce"],
@@ -98,19 +97,13 @@ def test_reading_settings_changes_no_spec() -> None:
 def test_names_certificates_and_the_rest() -> None:
     found = settings(
         {
-            "serviceTemplate": {"metadata": {"name": "client"}},
             "headlessServiceTemplate": {"metadata": {"name": "peers"}},
             "storage": {"volumeClaimTemplate": {"metadata": {"name": "disk"}}},
-            "unhealthyMemberGracePeriod": "1m30s",
             "retainVolumesOnDelete": True,
         }
         | tls("peerSecret", "peerTrustedCASecret", "serverSecret", "clientSecret", "clientTrustedCASecret", enableAuth=True)
     )  # fmt: skip
 
-    assert (found.client_service, found.headless_service, found.claim_name) == (
-        "client",
-        "peers",
-        "disk",
-    )
-    assert (found.grace, found.retain_volumes, found.auth) == (90.0, True, True)
+    assert (found.headless_service, found.claim_name) == ("peers", "disk")
+    assert (found.retain_volumes, found.auth) == (True, True)
     assert certificates(found) == (True, True, True)

@@ -10,17 +10,18 @@ from stateward.core.chance import Chance
 from stateward.core.ports import Ports
 from stateward.etcd.addresses import ClusterDns
 from stateward.etcd.api.kind import EtcdCluster
-from stateward.etcd.api.settings import settings_of
+from stateward.etcd.api.settings import headless_name, settings_of
 from stateward.etcd.build import documents
 from stateward.etcd.build.documents import Wanted
 from stateward.etcd.build.pod import Outside
-from stateward.etcd.build.services import headless_name
+from stateward.etcd.build.workload import workload
 from stateward.etcd.model.names import PEER_PORT, pod_name
 from stateward.etcd.model.view import Config
+from stateward.kube import drift
 from stateward.kube.client import Apply
 from stateward.kube.codec import Json, decode, encode, plain
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import NAMESPACES
+from stateward.kube.resources import NAMESPACES, STATEFUL_SETS
 from stateward.local.api import Api
 from stateward.local.rules.writes import Author, Strictness
 from stateward.local.schema.served import served_api
@@ -128,10 +129,11 @@ def all_documents(of: EtcdCluster, *, start: int = 0) -> tuple[Wanted, ...]:
     hosts = [book.host(ObjectKey(of.metadata.namespace, name), service) for name in names]
     urls = (f"https://{host}:{PEER_PORT}" for host in hosts)
     hashes = {"peer-ca": "1", "client-ca": "2"} if of.spec.security.tls.peer_secret else {}
+    members = workload(of, settings_of(of), outside(of, **hashes), replicas=size, start=start)
     return (
         *documents.around(of, voters=size, members=size),
         documents.variables(of, Config(tuple(zip(names, urls, strict=True)), existing=True)),
-        documents.members(of, settings_of(of), outside(of, **hashes), replicas=size, start=start),
+        Wanted(STATEFUL_SETS, drift.sealed(members)),
     )
 
 

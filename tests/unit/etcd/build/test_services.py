@@ -12,14 +12,13 @@ from stateward.etcd.api.settings import settings_of
 from stateward.etcd.build.budget import budget, budget_key, staying
 from stateward.etcd.build.services import (
     client_service,
-    headless_name,
     headless_service,
     service_name,
 )
 from stateward.etcd.model.members import quorum
 from stateward.kube.codec import Json
 from stateward.kube.patch import PatchError
-from unit.etcd.build.examples import MINIMAL, PRODUCTION, cluster
+from unit.etcd.build.examples import MINIMAL, cluster
 
 
 def ports(service: Json) -> dict[str, int]:
@@ -41,11 +40,13 @@ def test_clients_come_to_members_that_are_ready() -> None:
     assert ports(made) == {"client": 2379, "metrics": 2381}
 
 
-def test_names_are_those_of_the_settings() -> None:
-    for text in (MINIMAL, PRODUCTION):
-        of = cluster(text)
-        assert headless_name(of) == settings_of(of).headless_service
-        assert service_name(of) == settings_of(of).client_service
+def test_names_can_be_chosen() -> None:
+    named = {"metadata": {"name": "mine"}}
+    of = cluster(MINIMAL, serviceTemplate=named)
+    assert (service_name(of), headless_service(of)["metadata"]["name"]) == ("mine", "tiny-headless")
+    of = cluster(MINIMAL, headlessServiceTemplate=named)
+    assert (service_name(of), headless_service(of)["metadata"]["name"]) == ("tiny", "mine")
+    assert settings_of(of).headless_service == "mine"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The StatefulSet, when it must be made anew, and what becomes of claims."""
+"""The StatefulSet, and what becomes of claims."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from stateward.etcd.addresses import ClusterDns
 from stateward.etcd.build.claims import CLAIM_MANAGER, going_with, staying
-from stateward.etcd.build.workload import needs_new
 from stateward.etcd.model.names import labels
 from stateward.kube.client import Apply
 from stateward.kube.codec import Json, encode
@@ -52,34 +51,18 @@ def test_the_pod_s_volume_follows_the_claim_s_name() -> None:
     given = {"volumeClaimTemplate": {"metadata": {"name": "wal", "labels": {"a": "b"}}}}
     spec = workload(storage=given)["spec"]
     (claim,) = spec["volumeClaimTemplates"]
-    assert claim["metadata"] == {
-        "name": "wal",
-        "labels": {"a": "b", "stateward.dev/cluster-uid": cluster(MINIMAL).metadata.uid},
-    }
+    uid = cluster(MINIMAL).metadata.uid
+    assert claim["metadata"]["name"] == "wal"
+    assert claim["metadata"]["labels"] == {"a": "b", "stateward.dev/cluster-uid": uid}
     mounts = spec["template"]["spec"]["containers"][0]["volumeMounts"]
     assert [it["name"] for it in mounts] == ["wal"]
 
 
-def bigger(size: str) -> Json:
-    spec = {"resources": {"requests": {"storage": size}}}
-    return {"volumeClaimTemplate": {"spec": spec}}
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({}, False),
-        ({"replicas": 5}, False),
-        ({"options": {"max-wals": "3"}}, False),
-        ({"version": "3.5.21"}, False),
-        ({"storage": bigger("4096Mi")}, False),
-        ({"storage": bigger("5Gi")}, True),
-        ({"headlessServiceTemplate": {"metadata": {"name": "other"}}}, True),
-    ],
-)
-def test_only_what_is_said_once_needs_a_new_one(change: Json, expected: bool) -> None:
-    live, _ = applied(api(), all_documents(cluster(MINIMAL))[-1])
-    assert needs_new(live, workload(**change)) is expected
+@pytest.mark.parametrize("retained", [False, True])
+def test_claims_are_made_to_go_with_the_cluster_or_to_stay(retained: bool) -> None:
+    of = workload(retainVolumesOnDelete=retained)["spec"]["volumeClaimTemplates"][0]["metadata"]
+    owners = [(it["kind"], it["uid"]) for it in of.get("ownerReferences", ())]
+    assert owners == ([] if retained else [("EtcdCluster", cluster(MINIMAL).metadata.uid)])
 
 
 def test_a_smaller_start_is_taken_back_by_applying() -> None:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
 import pytest
 
-from fakes.etcd_views import picture
-from stateward.core.outcome import DONE
+from fakes.etcd_views import NOW, REVISION, picture, told
+from stateward.core import moments
+from stateward.core.facts import Known
+from stateward.core.outcome import DONE, Blocked
 from stateward.etcd.api.status import RecoveryReport
 from stateward.etcd.decide import chart, moves
 from stateward.etcd.model.view import View
 from stateward.etcd.tell.notes import noting
+from stateward.etcd.tell.status import status_of
+from stateward.kube.meta import Condition
 from unit.etcd.decide.test_chart import words
 
 APPROVED = {"quorumRecovery": {"acceptDataLoss": True}}
@@ -46,13 +51,28 @@ STEPS = [
 ]
 
 
+def since(type_: str, status: str, reason: str, seconds: float) -> tuple[Condition, ...]:
+    moment = moments.to_rfc3339(NOW - seconds)
+    return (Condition(type=type_, status=status, reason=reason, last_transition_time=moment),)
+
+
+#: What was told of the quorum, and for how long.
+LOST_LONG = since("Quorate", "False", "QuorumLost", 60)
+LOST_NOW = since("Quorate", "False", "QuorumLost", 9)
+UNSURE = since("Quorate", "Unknown", "Unreachable", 60)
+
+
 def recovering(
-    text: str, report: RecoveryReport | None, options: dict[str, Any], *, approved: bool
+    text: str,
+    report: RecoveryReport | None,
+    options: dict[str, Any],
+    *,
+    approved: bool,
+    known: tuple[Condition, ...] = LOST_LONG,
 ) -> View:
-    spec = APPROVED if approved else {}
-    drawn = picture(text, spec=spec, **options)
-    status = msgspec.structs.replace(drawn.cluster.status, recovery=report)
-    return picture(text, spec=spec, status=status, **options)
+    drawn = picture(text, spec=APPROVED if approved else {}, **options)
+    status = msgspec.structs.replace(drawn.cluster.status, recovery=report, conditions=known)
+    return told(drawn, status)
 
 
 @pytest.mark.parametrize(
@@ -100,3 +120,105 @@ def test_an_approval_is_used_up() -> None:
     assert words(chart.next_move(recovering("3: d d n", done, {}, approved=True))) == (
         "Refuse QuorumLost"
     )
+
+
+# -------------------------------------------------------------------------- is it lost at all?
+
+
+@pytest.mark.parametrize("report", [None, SAVED], ids=["before", "saved"])
+@pytest.mark.parametrize(
+    ("known", "options"),
+    [
+        pytest.param(LOST_LONG, {"said": {"leader": 0xA1}}, id="somebody speaks of a leader"),
+        pytest.param(LOST_NOW, {}, id="it was there a moment ago"),
+        pytest.param(UNSURE, {}, id="nobody could be asked"),
+        pytest.param((), {}, id="nothing was told yet"),
+    ],
+)
+def test_a_majority_that_may_be_alive_loses_nothing(
+    report: RecoveryReport | None, known: tuple[Condition, ...], options: dict[str, Any]
+) -> None:
+    text = "3: f f f" if options else "3: d d n"
+    view = recovering(text, report, {"quorum": False, **options}, approved=True, known=known)
+    assert not isinstance(chart.next_move(view), moves.Act)
+
+
+def test_an_approval_in_advance_does_not_count_for_a_loss_that_comes_later() -> None:
+    view = recovering("3: L f f", None, {}, approved=True, known=())
+    before = noting(view.cluster.status, view, moves.Rest(), DONE)
+    assert before.recovery == RecoveryReport(done=True)
+    lost = recovering("3: d d n", before.recovery, {}, approved=True)
+    assert words(chart.next_move(lost)) == "Refuse QuorumLost"
+    withdrawn = recovering("3: d d n", before.recovery, {}, approved=False)
+    assert noting(withdrawn.cluster.status, withdrawn, moves.Rest(), DONE).recovery is None
+    anew = recovering("3: d d n", None, {}, approved=True)
+    assert words(chart.next_move(anew)) == "SaveSurvivor shop-2"
+
+
+def test_on_empty_dir_the_survivor_is_the_only_copy_and_stays() -> None:
+    judgement = chart.judge(recovering("3: d d n", None, {"storage": "emptyDir"}, approved=True))
+    assert words(judgement.move) == "Refuse QuorumLost"
+    assert [(it.step, it.guard) for it in judgement.refusals] == [("Recover", "OnlyCopy")]
+
+
+# -------------------------------------------------------------------------- who survives
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        pytest.param("5: n n d d d", {"lags": {0: 5}}, "SaveSurvivor shop-1", id="most of the log"),
+        pytest.param("5: n n d d d", {"revisions": {1: 1001}}, "SaveSurvivor shop-1", id="data"),
+        pytest.param("5: n n d d d", {}, "SaveSurvivor shop-0", id="or the first"),
+        pytest.param("3: d d l", {}, "Refuse SurvivorMissing", id="no learner"),
+        pytest.param("3: d d a", {}, "Refuse SurvivorMissing", id="nobody else"),
+        pytest.param("3: d d d", {}, "Refuse SurvivorMissing", id="nobody silent"),
+        pytest.param(
+            "3: d d n", {"last_known": [0, 1]}, "Refuse SurvivorMissing", id="nobody unrecorded"
+        ),
+    ],
+)
+def test_the_best_survivor(text: str, options: dict[str, Any], expected: str) -> None:
+    assert words(chart.next_move(recovering(text, None, options, approved=True))) == expected
+
+
+def test_calls_for_an_election_make_nobody_a_better_survivor() -> None:
+    view = recovering("5: n n d d d", None, {"lags": {0: 5}}, approved=True)
+    first, *others = view.replicas
+    assert first.said is not None
+    restless = replace(first, status=Known(replace(first.said, raft_term=9), NOW, first.name))
+    view = replace(view, replicas=(restless, *others))
+    assert words(chart.next_move(view)) == "SaveSurvivor shop-1"
+
+
+# -------------------------------------------------------------------------- a loss that is accepted
+
+REWOUND = [
+    pytest.param("3: L . .", {"last_known": [0, 1, 2], "replicas": 1}, id="removed by hand"),
+    pytest.param("3: L f f", {"revisions": {0: 7, 1: 7, 2: 7}}, id="older data"),
+]
+
+
+@pytest.mark.parametrize(("text", "options"), REWOUND)
+def test_a_loss_that_was_told_can_be_accepted(text: str, options: dict[str, Any]) -> None:
+    known = since("Degraded", "True", "DataRewound", 60)
+    view = recovering(text, None, options, approved=True, known=known)
+    assert words(chart.next_move(view)) in {"Rest", "Await RecordingMembers"}
+    status = noting(status_of(view, [], []), view, moves.Rest(), DONE)
+    assert [it.name for it in status.last_known_members] == [
+        it.name for it in view.replicas if it.listed
+    ]
+    assert status.revision == options.get("revisions", {}).get(0, REVISION)
+    assert status.recovery == RecoveryReport(done=True)
+    assert not isinstance(chart.next_move(told(view, status)), moves.Refuse)
+
+
+@pytest.mark.parametrize(("text", "options"), REWOUND)
+def test_a_loss_is_not_accepted_before_it_is_told(text: str, options: dict[str, Any]) -> None:
+    view = recovering(text, None, options, approved=True, known=())
+    said = [("MakeNextMove", Blocked("DataRewound", "data was lost", ""))]
+    for _ in range(2):
+        assert words(chart.next_move(view)) == "Refuse DataRewound"
+        status = noting(status_of(view, said, []), view, moves.Rest(), DONE)
+        assert status.recovery == RecoveryReport(done=True)
+        view = told(view, status)

@@ -102,6 +102,19 @@ def test_another_id_does_not_take_over():
     assert status.conditions[0].reason == "SplitBrain"
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, "c1"),
+        ({"foreign": 1}, ""),
+        ({"other_lists": ["c1 with members a7"]}, ""),
+        ({"quorum": False}, ""),
+    ],
+)
+def test_a_cluster_is_known_from_its_first_list_of_nobody_else(options, expected):
+    assert status_of(picture("1: L", latched=False, **options), [], []).cluster_id == expected
+
+
 def known(text, **options) -> str:
     status = status_of(picture(text, last_known=[0, 1, 2], **options), [], [])
     return " ".join(f"{it.name[-1]}{'l' if it.learner else ''}" for it in status.last_known_members)
@@ -115,6 +128,7 @@ def known(text, **options) -> str:
         ("3: L f f u", {}, "0 1 2 3l"),
         ("1: d", {}, "0 1 2"),
         ("1: L", {"foreign": 1}, "0 1 2"),
+        ("2: L f", {"other_lists": ["c1 with members a0, a7"]}, "0 1 2"),
         ("1: L", {"revisions": {0: 1}}, "0 1 2"),
         ("4: L f f w", {}, "0 1 2"),
         ("1: L", {"quorum": False}, "0 1 2"),
@@ -205,7 +219,9 @@ def test_a_try_at_making_room_is_noted_when_it_was_made():
         ("3: d d f", False, False, None),
         ("3: L f f", True, True, True),
         ("3: L f f", False, True, None),
-        ("3: L f f", True, None, None),
+        ("3: L f f", True, None, True),
+        ("3: d d f", True, None, None),
+        ("3: L f f", False, None, None),
     ],
 )
 def test_a_recovery_ends_with_a_quorum_and_its_approval_with_the_spec(
