@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from stateward.etcd.decide import configs, sizes
 from stateward.etcd.decide.moves import Await, Move, Refuse, Rest, WriteConfig, WriteWorkload
+from stateward.etcd.model import history
 from stateward.etcd.model.view import Config, View, WorkloadSeen
 
 _LOOK_AGAIN = 2.0
@@ -196,6 +197,8 @@ def wait_for_quorum(view: View) -> Move:
     if is_led(view):
         words = "members say that somebody leads, but none could ask a majority"
         return Await("QuorumUnconfirmed", words, _LOOK_AGAIN)
+    if history.may_be_electing(view):
+        return Await("Electing", "waiting for members to agree on a leader", 0.5)
     return Refuse(
         "QuorumLost",
         f"{reached} of {len(configs.known_ordinals(view))} members answer and no majority agrees",

@@ -5,7 +5,14 @@ from __future__ import annotations
 from stateward.core import moments
 from stateward.core.duration import parse_seconds
 from stateward.etcd.decide import guards
-from stateward.etcd.decide.moves import Await, DeleteClaim, DeletePod, Move, RemoveMember
+from stateward.etcd.decide.moves import (
+    Await,
+    DeleteClaim,
+    DeletePod,
+    Move,
+    Refuse,
+    RemoveMember,
+)
 from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.model.trouble import is_held_up, trouble_of
 from stateward.etcd.model.view import Replica, View
@@ -75,7 +82,7 @@ def free_learner(view: View) -> Move | None:
             return DeletePod(pod, "its volume is on its way out")
         if view.is_outdated(it):
             return DeletePod(pod, "it is to start from the new template")
-        if (_has_failed(it) and _is_stale(view, it)) or _hangs(view, it):
+        if _is_older(view, it) and (_has_failed(it) or _hangs(view, it)):
             if claim is not None:
                 return DeleteClaim(claim, f"{it.name} cannot start on old data", with_pod=True)
             return DeletePod(pod, "it starts anew and cannot on old data")
@@ -87,20 +94,21 @@ def _has_failed(replica: Replica) -> bool:
     return pod is not None and (pod.restarts > 0 or bool(pod.last_end))
 
 
-def _is_stale(view: View, replica: Replica) -> bool:
-    source = replica.claim or replica.pod
-    return source is not None and view.now - source.created >= min(_FRESH, grace(view))
+def _is_older(view: View, replica: Replica) -> bool:
+    """Tell whether what a learner shall start on was there before it: a removed member's, then.
+
+    On a younger one a crash has another cause, and another volume would be wiped for nothing.
+    """
+    source, since = replica.claim or replica.pod, unhealthy_since(view, replica)
+    return source is not None and since is not None and since - source.created > _SKEW
 
 
 def _hangs(view: View, replica: Replica) -> bool:
-    """Tell whether the etcd of a removed member hangs where a learner shall start.
-
-    Its volume is older than the learner. On a younger one silence means that much is to be copied.
-    """
-    source, since = replica.claim or replica.pod, unhealthy_since(view, replica)
-    if source is None or since is None or replica.said is not None:
+    """Tell whether the etcd of a removed member hangs where a learner shall start."""
+    since = unhealthy_since(view, replica)
+    if since is None or replica.said is not None:
         return False
-    return since - source.created > _SKEW and view.now - since >= min(_FRESH, grace(view))
+    return view.now - since >= min(_FRESH, grace(view))
 
 
 def await_learner(view: View) -> Move | None:
@@ -111,9 +119,8 @@ def await_learner(view: View) -> Move | None:
             continue
         if listed.member.started and is_over(view, it, max(grace(view), _LEARNER)):
             return RemoveMember(listed.member.id, it.name, "the learner went away; it joins anew")
-        return Await(
-            "LearnerJoining", f"waiting for {it.name} to join: {trouble_of(view, it)}", _quick(it)
-        )
+        # What exactly it does changes every moment, and is told in the status, not in events.
+        return Await("LearnerJoining", f"waiting for {it.name} to join", _quick(it))
     return None
 
 
@@ -144,7 +151,7 @@ def replace_unhealthy(view: View) -> Move | None:
             return _removal(it, "it is unhealthy, and no longer wanted")
     due = [it for it in sick if _is_due(view, it) and (is_replaceable(it) or _is_corrupt(view, it))]
     for it in due:
-        if guards.keeps_quorum_without(view, it):
+        if not _fails_by_template(view, it) and guards.keeps_quorum_without(view, it):
             return _removal(it, f"unhealthy for more than {grace(view):g} s; it joins anew")
     return None
 
@@ -156,8 +163,30 @@ def await_healthy(view: View) -> Move | None:
     if not sick or (fewer and all(_is_due(view, it) for it in sick)):
         # Fewer members may be just what lets a member that waits for room come back.
         return None
-    words = "; ".join(f"{it.name}: {trouble_of(view, it)}" for it in sick)
-    return Await("MembersUnhealthy", f"waiting for members to be healthy: {words}", _LOOK_AGAIN)
+    for it in sick:
+        if _fails_by_template(view, it):
+            return _stuck_rollout(view, it)
+    words = ", ".join(it.name for it in sick)
+    return Await("MembersUnhealthy", f"waiting for {words} to be healthy", _LOOK_AGAIN)
+
+
+def _fails_by_template(view: View, replica: Replica) -> bool:
+    """Tell whether the first who got the new template crashes with it.
+
+    Then its volume is not the trouble: wiping it would cost a copy of the data and mend nothing.
+    """
+    if view.is_outdated(replica) or not _has_failed(replica):
+        return False
+    return any(view.is_outdated(it) for it in view.voters)
+
+
+def _stuck_rollout(view: View, replica: Replica) -> Refuse:
+    return Refuse(
+        "RolloutStuck",
+        f"{replica.name} does not run with the new settings: {trouble_of(view, replica)};"
+        " the others keep the old ones",
+        f"see kubectl logs {replica.name} --previous, then mend or take back the last change",
+    )
 
 
 def _removal(replica: Replica, why: str) -> RemoveMember | None:

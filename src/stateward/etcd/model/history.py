@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from stateward.etcd.model.members import MemberStatus
+from stateward.core import moments
+from stateward.etcd.model.members import MemberStatus, quorum
 from stateward.etcd.model.view import View
 from stateward.kube import conditions
 
 #: The word by which a person is told that data was lost.
 REWOUND = "DataRewound"
+#: Seconds: an election takes about one, and is repeated a few times at most.
+_ELECTION = 15.0
 
 
 def answers(view: View) -> tuple[MemberStatus, ...]:
@@ -61,3 +64,17 @@ def recovers(view: View) -> bool:
     """Tell whether a recovery that a person approved is under way."""
     recovery = view.cluster.status.recovery
     return recovery is not None and not recovery.done
+
+
+def may_be_electing(view: View) -> bool:
+    """Tell whether enough voters answer to agree on a leader, and had not long to do so."""
+    known = view.cluster.status.last_known_members
+    voters = {it.name for it in known if not it.learner}
+    there = sum(it.name in voters for it in view.reached)
+    if not voters or there < quorum(len(voters)):
+        return False
+    told = conditions.find(view.cluster.status.conditions, "Quorate")
+    if told is None or told.status == "True":
+        return True
+    since = moments.from_rfc3339(told.last_transition_time) if told.last_transition_time else 0.0
+    return told.status == "Unknown" and view.now - since < _ELECTION

@@ -17,6 +17,9 @@ from stateward.etcd.moves.rescue import RescueImpossible
 from stateward.etcd.moves.tools import Tools
 from stateward.etcd.seen import Seen
 from stateward.kube.errors import ApiError
+from stateward.runtime.telling import logs
+
+_log = logs.get("etcd")
 
 #: Seconds: etcd refuses changes for about five after the last one, and tells nobody when it ends.
 _PACE = 0.25
@@ -96,6 +99,7 @@ class MakeNextMove:
         if outcome is not None:
             return outcome
         self._repeats.made(uid, move)
+        _log.info(move.message, move=move.name, row=seen.judgement.row)
         return Retry(0.0, move.name, move.message)
 
     async def _told(self, seen: Seen, move: moves.Act) -> Outcome | None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from stateward.core.facts import Known, Unknown
-from stateward.etcd.model.history import rewound
+from stateward.etcd.model.history import may_be_electing, rewound
 from stateward.etcd.model.members import AlarmKind, quorum
 from stateward.etcd.model.trouble import trouble_of
 from stateward.etcd.model.view import Replica, View
@@ -127,6 +127,9 @@ def _silence(view: View) -> Situation:
     needed = quorum(len(voters))
     if voters and len(led) >= needed:
         message = "enough members say that somebody leads, but none could ask a majority"
+        return Situation(Reason.QUORUM_UNCONFIRMED, message)
+    if may_be_electing(view):
+        message = "enough members answer, and have not agreed on a leader yet"
         return Situation(Reason.QUORUM_UNCONFIRMED, message)
     there = sum(it.name in voters for it in view.reached)
     counted = f"{there} of {len(voters)} members answer, {needed} must"

@@ -177,7 +177,7 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ("6 also while another is away, if a quorum stays", "4: L f d l", {}, "Promote shop-3"),
     ("6a it is not wanted any more", "2: L f l", {}, "RemoveMember shop-2"),
     ("6a not even if it never started", "2: L f u?", {}, "RemoveMember shop-2"),
-    ("6b it starts on old data", "3: L f u!", {}, "DeleteClaim data-shop-2"),
+    ("6b it starts on old data", "3: L f u!", {"away": {2: 1}}, "DeleteClaim data-shop-2"),
     ("6b its old volume is on its way out", "3: L f u!%", {}, "DeletePod shop-2"),
     ("6b it is made from the new template", "3: L f u'", {}, "DeletePod shop-2"),
     ("6b an old etcd hangs in its place", "3: L u f", {"away": {1: 31}}, "DeleteClaim data-shop-1"),
