@@ -9,6 +9,7 @@ from stateward.core import moments
 from stateward.core.quantity import Quantity
 from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.api.settings import CONTAINER
+from stateward.etcd.model.lastwords import last_words
 from stateward.etcd.model.names import CLUSTER_UID_LABEL
 from stateward.etcd.model.view import ClaimSeen, PodSeen, WorkloadSeen
 from stateward.etcd.objects import Workload
@@ -38,6 +39,7 @@ def pod_seen(pod: Pod, ordinal: int, workload: str) -> PodSeen:
         restarts=etcd.restart_count if etcd else 0,
         trouble=_trouble(pod, etcd),
         last_end=_last_end(etcd),
+        last_words=_last_words(etcd),
         chance_since=max((_created(pod.metadata), *_starts(pod, etcd))),
     )
 
@@ -119,6 +121,13 @@ def _last_end(status: ContainerStatus | None) -> str:
         return ""
     ended = status.state.terminated or status.last_state.terminated
     return ended.reason if ended else ""
+
+
+def _last_words(status: ContainerStatus | None) -> str:
+    if status is None:
+        return ""
+    ended = status.state.terminated or status.last_state.terminated
+    return last_words(ended.message) if ended else ""
 
 
 def _created(metadata: ObjectMeta) -> float:

@@ -92,6 +92,8 @@ def _container(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Js
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": ["ALL"]},
         },
+        # What etcd said last is then found in the pod's status, and so in the cluster's.
+        "terminationMessagePolicy": "FallbackToLogsOnError",
         **probes(settings.version),
     }
 

@@ -13,6 +13,7 @@ from stateward.etcd.decide.moves import (
     Refuse,
     RemoveMember,
 )
+from stateward.etcd.model.lastwords import speaks_of_its_disk
 from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.model.trouble import is_held_up, trouble_of
 from stateward.etcd.model.view import Replica, View
@@ -175,7 +176,10 @@ def _fails_by_template(view: View, replica: Replica) -> bool:
 
     Then its volume is not the trouble: wiping it would cost a copy of the data and mend nothing.
     """
-    if view.is_outdated(replica) or not _has_failed(replica):
+    pod = replica.pod
+    if pod is None or view.is_outdated(replica) or not _has_failed(replica):
+        return False
+    if speaks_of_its_disk(pod.last_words):
         return False
     return any(view.is_outdated(it) for it in view.voters)
 

@@ -109,5 +109,6 @@ def _claim_trouble(claim: ClaimSeen | None) -> str:
 def _pod_trouble(pod: PodSeen) -> str:
     if pod.trouble:
         words = _TROUBLE.get(pod.trouble, f"its pod is held up: {pod.trouble}")
-        return f"{words} ({pod.last_end})" if pod.last_end else words
+        how = pod.last_words or pod.last_end
+        return f"{words} ({how})" if how else words
     return "does not answer" if pod.running else "its pod is starting"

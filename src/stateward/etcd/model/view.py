@@ -32,6 +32,8 @@ class PodSeen:
     trouble: str = ""
     #: How its last run ended, in Kubernetes' word: OOMKilled, Error, Completed.
     last_end: str = ""
+    #: What its etcd said last before it ended, in a few words.
+    last_words: str = ""
     #: Since when its etcd has had the chance to run that it has now, as far as this operator
     #: watched: before that it had no node, no image, or nobody looked.
     chance_since: float = 0.0

@@ -52,6 +52,7 @@ class Terminated(Part):
     """How a container ended."""
 
     reason: str = ""
+    message: str = ""
     exit_code: int = 0
     finished_at: str | None = None
 

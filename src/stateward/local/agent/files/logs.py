@@ -30,6 +30,11 @@ class Aside(Protocol):
         """Return what the work returns."""
 
 
+#: How much of a log stands for the last words of a container that left none.
+_TAIL_BYTES = 2048
+_TAIL_LINES = 80
+
+
 class LogFile:
     """The log of one run of a container."""
 
@@ -80,6 +85,17 @@ class LogFile:
         self._file.close()
         self._file = None
         self._news.set()
+
+    def tail(self) -> bytes:
+        """Return the end of what was said, as much as a status takes, without its times."""
+        try:
+            with self.path.open("rb") as file:
+                file.seek(max(0, self._size - 2 * _TAIL_BYTES))
+                lines = file.read().splitlines()
+        except OSError:
+            return b""
+        said = [line.partition(b" ")[2] for line in lines[-_TAIL_LINES:]]
+        return b"\n".join(said)[-_TAIL_BYTES:]
 
     def news(self) -> asyncio.Event:
         """Return what is set when something more was said, or nothing will be."""
