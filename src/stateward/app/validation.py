@@ -11,6 +11,8 @@ from stateward.core import naming
 from stateward.core.errors import UsageError
 from stateward.etcd.api import validation as etcd
 from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.api.settings import settings_of
+from stateward.etcd.build.kept import kept_problems
 from stateward.kube.manifests import Manifest, unknown_fields
 
 
@@ -39,7 +41,8 @@ def _problems(manifest: Manifest) -> Iterator[str]:
         yield str(error)
         return
     if isinstance(typed, EtcdCluster):
-        yield from map(str, etcd.problems(typed))
+        found = etcd.problems(typed) or kept_problems(typed, settings_of(typed))
+        yield from map(str, found)
 
 
 def _name_problems(metadata: object) -> Iterator[str]:

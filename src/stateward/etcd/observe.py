@@ -218,14 +218,10 @@ def _ordinal(place: _Place, member: Member) -> int | None:
     if member.name:
         ordinal = names.ordinal_of(cluster, member.name)
         return ordinal if ordinal is not None and _lives_at(place, ordinal, hosts) else None
-    for ordinal in range(_MOST):
+    for ordinal in range(names.MOST_ORDINALS):
         if _lives_at(place, ordinal, hosts):
             return ordinal
     return None
-
-
-#: Ordinals that an entry without a name is compared with: more members than are allowed.
-_MOST = 64
 
 
 def _lives_at(place: _Place, ordinal: int, hosts: list[str]) -> bool:
@@ -237,7 +233,7 @@ def _lives_at(place: _Place, ordinal: int, hosts: list[str]) -> bool:
 def _known(cluster: EtcdCluster) -> Iterator[int]:
     for it in cluster.status.last_known_members:
         ordinal = names.ordinal_of(cluster.metadata.name, it.name)
-        if ordinal is not None:
+        if ordinal is not None and ordinal < names.MOST_ORDINALS:
             yield ordinal
 
 

@@ -55,11 +55,12 @@ def pod_template(cluster: EtcdCluster, settings: Settings, outside: Outside) -> 
             "labels": (given.metadata.get("labels") or {}) | mine,
             "annotations": annotations,
         },
-        "spec": overlaid(PODS, _pod(cluster, settings, outside), given.spec),
+        "spec": overlaid(PODS, own_pod(cluster, settings, outside), given.spec),
     }
 
 
-def _pod(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:
+def own_pod(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:
+    """Return the spec of a pod before anything is laid over it."""
     volumes = [*data_volumes(settings), *(it.as_volume() for it in materials(settings))]
     return {
         "containers": [_container(cluster, settings, outside)],

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stateward.core.facts import Unknown
 from stateward.etcd.decide import configs, sizes
 from stateward.etcd.decide.moves import Await, Move, Refuse, Rest, WriteConfig, WriteWorkload
 from stateward.etcd.model import history
@@ -192,6 +193,12 @@ def wait_for_quorum(view: View) -> Move:
             f"waiting for the first quorum: {reached} of {size} members answer",
             _soon(view),
         )
+    if not reached and _want_a_login(view):
+        return Refuse(
+            "LoginNeeded",
+            "members answer, and want to know who we are: logins were turned on",
+            "set security.enableAuth with its certificates, or turn logins off with etcdctl",
+        )
     if not reached:
         return Await("Unreachable", f"none of {size} members answers", _LOOK_AGAIN)
     if is_led(view):
@@ -204,6 +211,11 @@ def wait_for_quorum(view: View) -> Move:
         f"{reached} of {len(configs.known_ordinals(view))} members answer and no majority agrees",
         "bring the missing pods back; if their data is lost for good, see quorumRecovery",
     )
+
+
+def _want_a_login(view: View) -> bool:
+    silent = (it.status for it in view.replicas)
+    return any(isinstance(it, Unknown) and it.reason.startswith("LoginNeeded") for it in silent)
 
 
 def _soon(view: View) -> float:

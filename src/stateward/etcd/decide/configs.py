@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from stateward.etcd.model.names import ordinal_of
+from stateward.etcd.model.names import MOST_ORDINALS, ordinal_of
 from stateward.etcd.model.view import Config, Replica, View
 
 
@@ -61,7 +61,8 @@ def known_ordinals(view: View) -> tuple[int, ...]:
     """Return the ordinals of the last list that a quorum agreed to."""
     name = view.cluster.metadata.name
     found = (ordinal_of(name, it.name) for it in view.cluster.status.last_known_members)
-    return tuple(sorted(it for it in found if it is not None))
+    # A status can be written by hand: nobody gets hundreds of pods by that.
+    return tuple(sorted(it for it in found if it is not None and it < MOST_ORDINALS))
 
 
 def _peer_url(replica: Replica) -> str:

@@ -16,6 +16,9 @@ FIELD_MANAGER = "stateward-etcd"
 #: Of which EtcdCluster (its UID) a claim holds data; a claim of an earlier one has another.
 CLUSTER_UID_LABEL = "stateward.dev/cluster-uid"
 
+#: Ordinals from here on are nobody's: twice as many members are not allowed.
+MOST_ORDINALS = 64
+
 _ORDINAL = re.compile(r"(?P<name>.+)-(?P<ordinal>0|[1-9][0-9]{0,5})")
 
 
