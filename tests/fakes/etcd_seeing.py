@@ -97,6 +97,8 @@ def _pod_seen(world: EtcdWorld, ordinal: int, pod: Pod) -> PodSeen:
         restarts=pod.restarts,
         trouble=trouble if stuck or not pod.node else "",
         last_end="Error" if pod.restarts else "",
+        # In this world nobody crashes but by what is on the disk, or is not.
+        last_words="couldn't find local name" if pod.restarts else "",
     )
 
 

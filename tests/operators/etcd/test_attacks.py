@@ -13,8 +13,8 @@ from fakes.etcd_views import picture
 from operators.etcd.worlds import told, world
 from stateward.core.errors import UsageError
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
-from stateward.etcd.api.status import KnownMember
 from stateward.etcd.api.settings import settings_of
+from stateward.etcd.api.status import KnownMember
 from stateward.etcd.api.validation import problems
 from stateward.etcd.build.kept import kept_problems
 from stateward.etcd.decide.chart import judge
@@ -95,7 +95,7 @@ def test_a_pod_template_cannot_take_a_members_data_or_variables(pod):
 # ------------------------------------------------------------ on real etcd
 async def _forget(it):
     cluster = await it.get("shop")
-    nothing = {name: None for name in plain(cluster.status)}
+    nothing = dict.fromkeys(plain(cluster.status))
     body = MergePatch({"status": nothing})
     await it.client.patch(ETCD_CLUSTERS, it.key("shop"), body, subresource="status")
 

@@ -178,17 +178,11 @@ class ContainerLife:
 
     def _take_in_end(self, code: int, began: float, recipe: Recipe) -> None:
         over = status.ended(code, began, self._tools.clock.now(), self.view.container_id)
-        words = recipe.last_words() or self._end_of_log(code, recipe)
+        words = recipe.last_words() or _end_of_log(self.logs, code, recipe)
         self.up.clear()
         self.view.end(replace(over, message=words.decode(errors="replace")))
         self._log.info("container ended", exit_code=over.exit_code)
         self._pod.changed()
-
-    def _end_of_log(self, code: int, recipe: Recipe) -> bytes:
-        """Return what stands for last words, where the container asks for that and failed."""
-        wanted = recipe.spec.get("terminationMessagePolicy") == "FallbackToLogsOnError"
-        log = self.logs.last
-        return log.tail() if wanted and code != 0 and log is not None else b""
 
     async def _end_process(self, process: Process, grace: Grace) -> None:
         hook = (self._recipe().spec.get("lifecycle") or {}).get("preStop")
@@ -224,3 +218,9 @@ class ContainerLife:
     def say(self, kind: EventType, reason: str, message: str) -> None:
         """Tell people something about it."""
         self._pod.say(kind, reason, message)
+
+
+def _end_of_log(logs: RunLogs, code: int, recipe: Recipe) -> bytes:
+    """Return what stands for last words, where a container asks for that and failed."""
+    wanted = recipe.spec.get("terminationMessagePolicy") == "FallbackToLogsOnError"
+    return logs.last.tail() if wanted and code != 0 and logs.last is not None else b""
