@@ -93,8 +93,14 @@ class EtcdReconciler:
             report.failure = seen
         else:
             report.said.append(Said("CheckSpec", seen, self._clock.monotonic() - began))
-        view = View(cluster, self._clock.now())
-        return await self._tell(view, None, report, began)
+        return await self._tell(await self._glimpse(cluster, seen), None, report, began)
+
+    async def _glimpse(self, cluster: EtcdCluster, why: Blocked | Failure) -> View:
+        """Return what can be seen of a cluster that is not touched: a typo must blind nobody."""
+        if isinstance(why, Blocked) and why.reason == SpecInvalid.reason:
+            with suppress(Exception):  # such a spec may name nobody who could be asked
+                return (await self._observer.look(cluster)).view
+        return View(cluster, self._clock.now())
 
     async def _see_off(
         self, cluster: EtcdCluster, kept: Outcome, report: Report, began: float
