@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -16,12 +16,20 @@ from stateward.etcd.api.settings import Settings, settings_of
 from stateward.etcd.build import documents
 from stateward.etcd.build.config import config_of
 from stateward.etcd.build.flags import quota
-from stateward.etcd.caches import Caches, of_cluster
+from stateward.etcd.caches import INSTANCE, Caches, of_cluster
 from stateward.etcd.chances import Chances
 from stateward.etcd.members.port import Dialer, Endpoint, MemberApi, Trust
 from stateward.etcd.model import names
 from stateward.etcd.model.members import Member
-from stateward.etcd.model.view import ClaimSeen, Config, Listed, PodSeen, Replica, View
+from stateward.etcd.model.view import (
+    ClaimSeen,
+    Config,
+    Listed,
+    PodSeen,
+    Replica,
+    View,
+    WorkloadSeen,
+)
 from stateward.etcd.objects import WHOLE_BUDGETS, WHOLE_SERVICES, Whole
 from stateward.etcd.reading import claim_seen, pod_seen
 from stateward.etcd.secrets import Secrets
@@ -93,25 +101,8 @@ class Observer:
             live,
             differs=self._of.differs,
         )
-        listed = _listed(place, answers)
-        ordinals = {*pods, *claims, *range(max(cluster.spec.replicas, 1)), *_known(cluster)}
-        if wanted.seen is not None:
-            ordinals |= set(wanted.seen.ordinals)
-        view = View(
-            cluster=cluster,
-            now=self._of.clock.now(),
-            replicas=_replicas(place, ordinals, Parts(pods, claims, answers, listed)),
-            listed=listed,
-            other_lists=answers.other_lists,
-            alarms=answers.alarms,
-            auth_enabled=answers.auth_enabled,
-            workload=wanted.seen,
-            config=self._config(cluster),
-            image_version=str(settings.version or ""),
-            wanted_bytes=(settings.storage_bytes or 0) if settings.claim_spec else 0,
-            wanted_size=_size(settings),
-            quota=quota(cluster, settings),
-        )
+        found = Parts(pods, claims, answers, _listed(place, answers))
+        view = self._view(place, found, wanted.seen)
         return Seen(
             view=view,
             doors=doors,
@@ -119,6 +110,45 @@ class Observer:
             live=tuple(self._around(cluster)),
             pods=wanted,
         )
+
+    def _view(self, place: _Place, found: Parts, workload: WorkloadSeen | None) -> View:
+        cluster, settings, answers = place.cluster, place.settings, found.answers
+        spoken_of = {*range(max(cluster.spec.replicas, 1)), *_known(cluster)}
+        if workload is not None:
+            spoken_of |= set(workload.ordinals)
+        return View(
+            cluster=cluster,
+            now=self._of.clock.now(),
+            replicas=_replicas(place, {*found.pods, *found.claims, *spoken_of}, found),
+            listed=found.listed,
+            other_lists=answers.other_lists,
+            alarms=answers.alarms,
+            auth_enabled=answers.auth_enabled,
+            workload=workload,
+            config=self._config(cluster),
+            has_service=self._has_service(place),
+            taken_claims=tuple(self._taken_claims(place, spoken_of)),
+            image_version=str(settings.version or ""),
+            wanted_bytes=(settings.storage_bytes or 0) if settings.claim_spec else 0,
+            wanted_size=_size(settings),
+            quota=quota(cluster, settings),
+        )
+
+    def _has_service(self, place: _Place) -> bool:
+        metadata = place.cluster.metadata
+        key = ObjectKey(metadata.namespace, place.settings.headless_service)
+        found = self._of.caches.services.get(key)
+        owner = found.metadata.controller if found is not None else None
+        return owner is not None and owner.uid == metadata.uid
+
+    def _taken_claims(self, place: _Place, ordinals: Iterable[int]) -> Iterator[str]:
+        """Yield the claims that a member would take and that hold another cluster's data."""
+        metadata = place.cluster.metadata
+        for ordinal in ordinals:
+            name = f"{place.settings.claim_name}-{place.pod(ordinal).name}"
+            found = self._of.caches.claims.get(ObjectKey(metadata.namespace, name))
+            if found is not None and found.metadata.labels.get(INSTANCE) != metadata.name:
+                yield name
 
     def _pods(
         self, cluster: EtcdCluster, claims: Mapping[int, ClaimSeen]

@@ -37,6 +37,8 @@ def begin(view: View) -> Move | None:
         return None
     if (leftover := _leftover(view)) is not None:
         return leftover
+    if not view.has_service:
+        return Await("ServicePending", "waiting for the service by which members meet", 1.0)
     if view.wanted == 0 and (workload is not None or _may_begin_asleep(view)):
         return _sleep(workload)
     # Pods without a workload are taken over as they are: somebody deleted it and left them.

@@ -131,6 +131,18 @@ def _foreign_workload(view: View) -> Move | None:
     )
 
 
+def _taken_claim(view: View) -> Move | None:
+    """Leave alone whose volume has the name that ours would have: a pod would start on it."""
+    if not view.taken_claims:
+        return None
+    names = ", ".join(view.taken_claims)
+    return Refuse(
+        "VolumeTaken",
+        f"volume claim {names} has the name that ours would have, and holds another cluster's data",
+        "give one of the two clusters another name, or its volumeClaimTemplate another",
+    )
+
+
 def end_force(view: View) -> Move | None:
     """Take force-new-cluster back as soon as anything answers; row 2.
 
@@ -212,7 +224,10 @@ def _set_auth(view: View) -> Move | None:
 
 # -------------------------------------------------------------------------- the chart
 
-OWNERSHIP: tuple[tuple[str, Row], ...] = (("17a", _foreign_workload),)
+OWNERSHIP: tuple[tuple[str, Row], ...] = (
+    ("17a", _foreign_workload),
+    ("17c", _taken_claim),
+)
 
 #: Refusals that hold back one step, as they call it, and keep no later row from being asked.
 PASSED: Final = {

@@ -150,6 +150,10 @@ class View:
     auth_enabled: Fact[bool] = field(default_factory=lambda: Unknown("nobody answered"))
     workload: WorkloadSeen | None = None
     config: Config | None = None
+    #: Whether the service is there by which members find each other.
+    has_service: bool = True
+    #: Names of claims that members would take, and that hold the data of another cluster.
+    taken_claims: tuple[str, ...] = ()
     #: The etcd that the wanted image holds; empty when it does not say.
     image_version: str = ""
     #: How many bytes a claim shall ask for; 0: data lies in an emptyDir.
