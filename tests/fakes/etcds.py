@@ -10,13 +10,13 @@ import http.client
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib.resources import as_file, files
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -101,7 +101,7 @@ class Etcd:
     ) -> None:
         self.release, self.name, self.folder, self.security = release, name, folder, security
         self.address = _own_address()
-        self.client_port, self.peer_port, self.metrics_port = _free_ports(self.address, 3)
+        self.client_port, self.peer_port, self.metrics_port = _free_ports(3)
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -225,9 +225,9 @@ def _own_address() -> str:
     return f"127.{64 + (pid >> 16) % 64}.{(pid >> 8) & 255}.{pid & 255}"
 
 
-def _free_ports(address: str, count: int) -> list[int]:
-    with ExitStack() as stack:
-        taken = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for it in taken:
-            it.bind((address, 0))
-        return [it.getsockname()[1] for it in taken]
+#: Below those that the system gives to whoever asks, on an address that is this process's own.
+_PORTS = count(20_000)
+
+
+def _free_ports(many: int) -> list[int]:
+    return [next(_PORTS) for _ in range(many)]

@@ -37,7 +37,7 @@ async def until_left(it: World, name: str, kinds: set[str]) -> None:
 
 async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
     """Wait until something is so."""
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(90):
         while True:
             if await holds():
                 return

@@ -52,6 +52,8 @@ def revision(view: View, told: EtcdClusterStatus) -> int:
     Only where a person accepted the loss of data it begins again from less.
     """
     former = view.cluster.status
+    if _is_doubtful(view):
+        return former.revision
     seen = history.highest_revision(view)
     if history.loss_is_accepted(view) and view.has_quorum and 0 < seen < former.revision:
         return seen
