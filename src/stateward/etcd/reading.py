@@ -61,7 +61,7 @@ def claim_seen(claim: PersistentVolumeClaim, ordinal: int) -> ClaimSeen:
     )
 
 
-def workload_seen(live: Workload, *, differs: bool, outgrown: bool) -> WorkloadSeen:
+def workload_seen(live: Workload, *, differs: bool, outgrown: bool, disowned: bool) -> WorkloadSeen:
     """Return a StatefulSet as the view has it."""
     owner, status = live.metadata.controller, live.status
     is_fresh = status.observed_generation == live.metadata.generation
@@ -74,6 +74,7 @@ def workload_seen(live: Workload, *, differs: bool, outgrown: bool) -> WorkloadS
         owner_uid=owner.uid if owner else _former(live.metadata),
         differs=differs,
         outgrown=outgrown,
+        disowned=disowned,
     )
 
 

@@ -64,8 +64,8 @@ def pods_of(
     seen = workload_seen(
         live,
         differs=differs(live, document),
-        outgrown=template_bytes(there) < template_bytes(templates)
-        or _names_another(there, cluster.metadata.uid),
+        outgrown=template_bytes(there) < template_bytes(templates),
+        disowned=_names_another(there, cluster.metadata.uid),
     )
     return Pods(document, templates, live, seen)
 

@@ -47,7 +47,9 @@ def judge(view: View) -> Judgement:
     if held and view.workload is not None:
         # A version that may not follow must not reach the template: a pod that restarts by chance
         # would start from it. Nobody is restarted meanwhile, and no template is made anew.
-        kept = replace(view.workload, differs=False, outgrown=False, update_revision="")
+        kept = replace(
+            view.workload, differs=False, outgrown=False, disowned=False, update_revision=""
+        )
         view = replace(view, workload=kept)
     row, move, passed = _first(view, _chart_of(view))
     if held and isinstance(move, WriteWorkload):
@@ -263,6 +265,7 @@ QUORUM: tuple[tuple[str, Row], ...] = (
     # Only after the config calls a learner by its alias: as a voter it must not start anew.
     ("6", _promote),
     ("8", sizes.settle_workload),
+    ("8b", sizes.adopt_workload),
     ("8a", sizes.own_claims),
     ("13a", sizes.drop_claims),
     ("6b", repair.free_learner),

@@ -46,11 +46,12 @@ class RecreateWorkload:
 
     name: ClassVar = "RecreateWorkload"
     uid: str
+    why: str
 
     @property
     def message(self) -> str:
         """What is done, in plain words."""
-        return "making the StatefulSet anew around its pods, because its volumes shall be larger"
+        return f"making the StatefulSet anew around its pods: {self.why}"
 
 
 @dataclass(frozen=True, slots=True)

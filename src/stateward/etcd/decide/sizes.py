@@ -10,6 +10,7 @@ from stateward.etcd.decide.moves import (
     Move,
     MoveLeader,
     OwnClaim,
+    RecreateWorkload,
     Refuse,
     RemoveMember,
     WriteConfig,
@@ -58,6 +59,14 @@ def settle_workload(view: View) -> Move | None:
     if workload.differs:
         return WriteWorkload(workload.replicas, "it is not as it should be", start)
     return None
+
+
+def adopt_workload(view: View) -> Move | None:
+    """Make a workload anew that an earlier cluster left, before a member gets a claim from it."""
+    workload = view.workload
+    if workload is None or not workload.disowned:
+        return None
+    return RecreateWorkload(workload.uid, "its new volumes would go with an earlier cluster")
 
 
 def start_of(view: View, lowest: int) -> int:

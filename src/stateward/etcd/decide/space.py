@@ -110,5 +110,5 @@ def grow_claims(view: View) -> Move | None:
             return GrowClaim(claim, view.wanted_size)
     workload = view.workload
     if workload is not None and workload.outgrown:
-        return RecreateWorkload(workload.uid)
+        return RecreateWorkload(workload.uid, "its volumes shall be larger")
     return None

@@ -77,9 +77,10 @@ class WorkloadSeen:
     owner_uid: str = ""
     #: Whether what we want of it, beside its size, is not what it says.
     differs: bool = False
-    #: Whether its claims must be larger than its template says, or another cluster's, which only a
-    #: new one can say.
+    #: Whether its claims must be larger than its template says, which only a new one can say.
     outgrown: bool = False
+    #: Whether its template gives new claims to a cluster that is gone: they would go after it.
+    disowned: bool = False
 
     @property
     def is_settled(self) -> bool:
