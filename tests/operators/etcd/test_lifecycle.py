@@ -32,7 +32,11 @@ async def until_left(it: World, name: str, kinds: set[str]) -> None:
     async def holds() -> bool:
         return await left_of(it, name) == kinds
 
-    await eventually(holds)
+    try:
+        await eventually(holds)
+    except TimeoutError:
+        left = [one.metadata for part in PARTS for one in await it._of(part, name)]
+        pytest.fail(f"there is still {left}")
 
 
 async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:

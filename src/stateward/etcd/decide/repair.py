@@ -96,12 +96,13 @@ def _has_failed(replica: Replica) -> bool:
 
 
 def _is_older(view: View, replica: Replica) -> bool:
-    """Tell whether what a learner shall start on was there before it: a removed member's, then.
+    """Tell whether what a learner shall start on may have been there before it.
 
-    On a younger one a crash has another cause, and another volume would be wiped for nothing.
+    On one that is surely younger a crash has another cause, and wiping it would mend nothing: so
+    each learner costs few volumes, however often it crashes, and never waits on a removed member's.
     """
     source, since = replica.claim or replica.pod, unhealthy_since(view, replica)
-    return source is not None and since is not None and since - source.created > _SKEW
+    return source is not None and since is not None and source.created - since < _SKEW
 
 
 def _hangs(view: View, replica: Replica) -> bool:
