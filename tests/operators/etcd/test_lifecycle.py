@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -16,8 +16,12 @@ from stateward.etcd.build.claims import FINALIZER
 from stateward.etcd.objects import WHOLE_BUDGETS, WHOLE_CONFIG_MAPS, WHOLE_SERVICES, WORKLOADS
 from stateward.kube.client import MergePatch, Propagation
 from stateward.kube.errors import NotFound
+from stateward.kube.interception import Call, InterceptedClient, PassThrough
 from stateward.kube.resources import PODS, VOLUME_CLAIMS, Resource
 
+R = TypeVar("R")
+#: With one of one's own, a larger volume restarts nobody.
+QUOTA = {"quota-backend-bytes": "1000000000"}
 PARTS = (PODS, VOLUME_CLAIMS, WORKLOADS, WHOLE_CONFIG_MAPS, WHOLE_SERVICES, WHOLE_BUDGETS)
 
 
@@ -397,8 +401,7 @@ def storage(size: str) -> dict[str, Any]:
 async def test_20_volumes_grow_and_nobody_is_restarted_for_them(plane: str) -> None:
     """But for the quota, which follows the volume: with one of one's own, only volumes change."""
     async with world(plane) as it, it.operating():
-        quota = {"quota-backend-bytes": "1000000000"}
-        await it.create("shop", replicas=3, storage=storage("4Gi"), options=quota)
+        await it.create("shop", replicas=3, storage=storage("4Gi"), options=QUOTA)
         await it.ready("shop")
         old = await it.client.get(WORKLOADS, it.key("shop"))
         pods = uids(await it.pods("shop"))
@@ -411,6 +414,40 @@ async def test_20_volumes_grow_and_nobody_is_restarted_for_them(plane: str) -> N
         assert template["resources"]["requests"]["storage"] == "5Gi"
         assert uids(await it.pods("shop")) == pods
         assert {"GrowClaim", "RecreateWorkload"} <= set(await told(it, "shop"))
+
+
+class _NoNewWorkload(PassThrough):
+    """An operator that never gets to make a StatefulSet anew: it dies before."""
+
+    def __init__(self) -> None:
+        self.deleted = asyncio.Event()
+
+    async def around(self, call: Call, perform: Callable[[], Awaitable[R]]) -> R:
+        if call.resource.plural == WORKLOADS.plural and call.writes and self.deleted.is_set():
+            return await asyncio.Future()
+        answer = await perform()
+        if (call.verb, call.resource.plural) == ("delete", WORKLOADS.plural):
+            self.deleted.set()
+        return answer
+
+
+async def test_20_a_cluster_that_goes_between_two_workloads_leaves_nothing(plane: str) -> None:
+    async with world(plane) as it:
+        fate = _NoNewWorkload()
+        async with it.operating(wrap=lambda client: InterceptedClient(client, fate)):
+            await it.create("shop", replicas=3, storage=storage("4Gi"), options=QUOTA)
+            await it.ready("shop")
+            pods = uids(await it.pods("shop"))
+            await it.edit("shop", storage=storage("5Gi"))
+            await fate.deleted.wait()
+
+            async def is_bare() -> bool:
+                return "StatefulSet" not in await left_of(it, "shop")
+
+            await eventually(is_bare)
+            assert uids(await it.pods("shop")) == pods
+            await it.delete("shop")
+            await until_left(it, "shop", set())
 
 
 async def test_9_on_emptydir_a_deleted_pod_joins_anew(plane: str) -> None:

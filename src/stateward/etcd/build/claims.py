@@ -7,13 +7,13 @@ template says so from a claim's first moment on; the patches are for those who c
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.build.metadata import owner
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectMeta
-from stateward.kube.resources import VOLUME_CLAIMS
+from stateward.kube.resources import VOLUME_CLAIMS, Resource
 
 #: Its own name: applying a claim's owners must not touch what else is applied to claims.
 CLAIM_MANAGER: Final = "stateward-etcd-claims"
@@ -21,24 +21,23 @@ CLAIM_MANAGER: Final = "stateward-etcd-claims"
 FINALIZER: Final = "etcd.aenix.io/volumes"
 
 
-def going_with(cluster: EtcdCluster, claim: ObjectMeta) -> Json:
-    """Return what to apply, as CLAIM_MANAGER, so that a claim goes with the cluster."""
-    body = staying(claim)
+def going_with(
+    cluster: EtcdCluster, metadata: ObjectMeta, resource: Resource[Any] = VOLUME_CLAIMS
+) -> Json:
+    """Return what to apply, as CLAIM_MANAGER, so that a claim, or a pod, goes with the cluster."""
+    body = staying(metadata, resource)
     body["metadata"]["ownerReferences"] = [owner(cluster)]
     return body
 
 
-def staying(claim: ObjectMeta) -> Json:
+def staying(metadata: ObjectMeta, resource: Resource[Any] = VOLUME_CLAIMS) -> Json:
     """Return what to apply, as CLAIM_MANAGER, so that a claim outlives the cluster.
 
-    Other owners keep theirs. The UID makes it fail on another claim of that name (Invalid), and
+    Other owners keep theirs. The UID makes it fail on another object of that name (Invalid), and
     where there is none any more (Conflict): applying must not make one.
     """
-    return {
-        "apiVersion": VOLUME_CLAIMS.api_version,
-        "kind": VOLUME_CLAIMS.kind,
-        "metadata": {"name": claim.name, "namespace": claim.namespace, "uid": claim.uid},
-    }
+    names = {"name": metadata.name, "namespace": metadata.namespace, "uid": metadata.uid}
+    return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": names}
 
 
 def untied(claim: ObjectMeta, place: int, owner_uid: str) -> tuple[Json, ...]:

@@ -10,6 +10,7 @@ from stateward.etcd.build.config import config_map
 from stateward.etcd.caches import INSTANCE
 from stateward.etcd.decide import configs, moves
 from stateward.etcd.model.names import CLUSTER_UID_LABEL
+from stateward.etcd.model.view import PodSeen
 from stateward.etcd.moves import volumes
 from stateward.etcd.moves.tools import Tools
 from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS
@@ -51,11 +52,24 @@ async def write_workload(tools: Tools, seen: Seen, move: moves.WriteWorkload) ->
 
 
 async def recreate_workload(tools: Tools, seen: Seen, move: moves.RecreateWorkload) -> None:
-    """Delete the StatefulSet and leave its pods; the next look makes it anew."""
+    """Delete the StatefulSet and leave its pods; the next look makes it anew.
+
+    Before that the pods are tied to the cluster: if it goes meanwhile, nobody else takes them.
+    """
+    for it in seen.view.replicas:
+        if it.pod is not None and not it.pod.deleting:
+            await _tie_pod(tools, seen, it.pod)
     with suppress(NotFound):
         await tools.client.delete(
             WORKLOADS, seen.cluster.metadata.key, uid=move.uid, propagation=Propagation.ORPHAN
         )
+
+
+async def _tie_pod(tools: Tools, seen: Seen, pod: PodSeen) -> None:
+    metadata = ObjectMeta(name=pod.name, namespace=seen.cluster.metadata.namespace, uid=pod.uid)
+    body = claims.going_with(seen.cluster, metadata, PODS)
+    with suppress(NotFound, Conflict, Invalid):  # it is gone, or another one has its name
+        await tools.client.patch(PODS, metadata.key, Apply(body, claims.CLAIM_MANAGER, force=True))
 
 
 async def delete_pod(tools: Tools, seen: Seen, move: moves.DeletePod) -> None:
