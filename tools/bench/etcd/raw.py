@@ -12,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -115,6 +116,8 @@ class RawCluster:
     folder: Path
     dialer: Connections
     members: dict[int, Member] = field(default_factory=dict)
+    #: Seconds that each learner took from its start to its vote.
+    starts: list[float] = field(default_factory=list)
     #: Whoever takes a number again listens where the one before did, as pods of a set do.
     _ports: dict[int, tuple[int, int, int]] = field(default_factory=dict)
 
@@ -155,7 +158,7 @@ class RawCluster:
         await until(f"member {number} is well", asked)
 
     async def grow(self, size: int) -> None:
-        """Add learners one by one: added, started, promoted, each as soon as etcd takes it."""
+        """Add learners one by one: added, started, heard, promoted, as soon as etcd takes it."""
         while len(self.members) < size:
             await self._join(self._prepared(len(self.members)))
         await self.well()
@@ -167,6 +170,9 @@ class RawCluster:
             ids.append((await self.door(0).add_learner(joining.peer_url)).id)
             return True
 
+        async def heard() -> bool:
+            return (await self.door(joining.number).status()).member_id == ids[0]
+
         async def promoted() -> bool:
             await self.door(0).promote(ids[0])
             return True
@@ -174,8 +180,11 @@ class RawCluster:
         await until("a learner is added", added)
         self.members[joining.number] = joining
         self.members = dict(sorted(self.members.items()))
+        began = time.monotonic()
         joining.start(self.etcd, self._initial(), "existing")
+        await until("a learner is heard", heard)
         await until("a learner is promoted", promoted)
+        self.starts.append(time.monotonic() - began)
 
     async def shrink(self, size: int) -> None:
         """Remove the highest members, none of them while it leads."""
