@@ -4,10 +4,10 @@ LOCK := requirements/dev.txt
 READY := $(VENV)/.installed
 PY := $(VENV)/bin/python
 
-.PHONY: help demo test test-real real lint types bench crds format lock clean
+.PHONY: help demo test test-real test-real-alone real lint types bench crds format lock clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(READY): pyproject.toml $(LOCK) tools/bootstrap.sh
 	@sh tools/bootstrap.sh $(VENV) $(LOCK)
@@ -20,6 +20,9 @@ test: $(READY) ## lint, types and every test that needs nothing real
 
 test-real: real ## the tests that ask a real Kubernetes, beside the embedded one
 	@$(PY) tools/check.py real
+
+test-real-alone: real ## the same without the embedded one, which `make test` asks
+	@$(PY) tools/check.py real-alone
 
 real: $(READY) ## obtain the real programs that test-real asks, once per machine
 	@$(PY) -m tools.real

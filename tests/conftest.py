@@ -22,13 +22,17 @@ VIRTUAL_LIMIT = 100_000.0
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real", action="store_true", help="also ask a real Kubernetes")
+    parser.addoption("--real-alone", action="store_true", help="ask it and not the embedded one")
     parser.addoption("--every-story", action="store_true", help="tell it every story of etcd")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the control planes that a run shares, once: workers find them by the environment."""
+    alone = config.getoption("--real-alone")
+    if alone:
+        config.option.real = True
     if config.getoption("--real") and not hasattr(config, "workerinput"):
-        shared = planes.all_shared()
+        shared = planes.all_shared(alone=alone)
         try:
             shared.__enter__()
         except UsageError as error:
@@ -41,8 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """An operator's test that goes over HTTP takes ``cluster``: our own, and with --real both."""
     if "cluster" in metafunc.fixturenames:
-        kinds = clusters.OPTIONS if planes.kubeconfigs() else ("embedded",)
-        metafunc.parametrize("cluster", tuple(kinds), indirect=True, scope="session")
+        metafunc.parametrize("cluster", planes.kinds(), indirect=True, scope="session")
 
 
 @pytest.fixture(scope="session")
@@ -83,8 +86,10 @@ def _limit(item: pytest.Function) -> float:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say which real parts the tests met, and which they had to do without."""
-    if terminalreporter.config.getoption("--real"):
-        for line in (*report.lines_of(terminalreporter.stats), "", *report.servers()):
+    config = terminalreporter.config
+    if config.getoption("--real"):
+        servers = report.servers(alone=config.getoption("--real-alone"))
+        for line in (*report.lines_of(terminalreporter.stats), "", *servers):
             terminalreporter.write_line(line)
     else:
         terminalreporter.write_line(f"real: {report.parts_text()}")

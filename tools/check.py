@@ -1,6 +1,6 @@
 """Run the checks of this repository one after another and end with a one-line verdict.
 
-Usage: check.py STAGE...     where STAGE is one of lint, types, test, real
+Usage: check.py STAGE...     where STAGE is one of lint, types, test, real, real-alone
 """
 
 from __future__ import annotations
@@ -27,6 +27,12 @@ REAL = (
 #: Where tests wait for real members of etcd.
 STORIES = ("operators/etcd", "local/test_demo.py")
 
+#: Four at once: most of the time they wait for a server. Marked groups stay together.
+ASKING = [
+    *(str(BIN / "pytest"), "--numprocesses", "4", "--dist", "loadgroup", "--quiet"),
+    *(f"tests/{name}" for name in REAL),
+]
+
 STAGES: dict[str, list[list[str]]] = {
     "lint": [
         [str(BIN / "ruff"), "check"],
@@ -41,11 +47,9 @@ STAGES: dict[str, list[list[str]]] = {
         [str(BIN / "pytest"), "--numprocesses", "5", "--dist", "loadgroup", "--quiet"]
         + [f"tests/{name}" for name in STORIES],
     ],
-    "real": [
-        # Four at once: most of the time they wait for a server. Marked groups stay together.
-        [str(BIN / "pytest"), "--real", "--numprocesses", "4", "--dist", "loadgroup", "--quiet"]
-        + [f"tests/{name}" for name in REAL]
-    ],
+    "real": [[*ASKING, "--real"]],
+    # After `test`, which asks the embedded one the same.
+    "real-alone": [[*ASKING, "--real-alone"]],
 }
 
 

@@ -219,4 +219,5 @@ def all_backends() -> dict[str, Backend]:
         access["given"] = from_kubeconfig([Path(path)], os.environ)
     others = {name: partial(real, it) for name, it in access.items()}
     # Beside real ones the embedded one is asked as they are.
-    return {"http": http, **others} if others else {"memory": memory, "http": http}
+    own = {"http": http} if others else {"memory": memory, "http": http}
+    return planes.columns(own, others)

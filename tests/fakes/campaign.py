@@ -22,6 +22,9 @@ from stateward.sim.loop import SimClock
 from stateward.sim.process import SimProcess
 
 LEASE = ObjectKey("ns", "lease")
+HOUR = 3600.0
+#: The longest pause between two looks at the lease, and between two renewals.
+LOOK, RENEW = 2.4, 6.0
 
 
 class TwoLeaders(AssertionError):
@@ -95,6 +98,12 @@ class Campaign(Bench):
         candidate = Candidate(self, name, terms, skew)
         self.candidates.append(candidate)
         return candidate
+
+    async def pair(self) -> tuple[Candidate, Candidate]:
+        """Return a, who leads since a second ago, and b, who just came to stand by."""
+        first = self.stand("a")
+        await asyncio.sleep(1)
+        return first, self.stand("b")
 
     @property
     def leaders(self) -> list[str]:

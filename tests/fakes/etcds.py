@@ -158,6 +158,7 @@ class Etcd:
         """Let it stand still: its connections stay, and nobody answers."""
         assert self.process is not None
         os.kill(self.process.pid, signal.SIGSTOP)
+        os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)  # until its last thread stands still
         try:
             yield
         finally:

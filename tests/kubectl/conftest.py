@@ -25,7 +25,7 @@ from stateward.local.server.identity import identity, kubeconfig_text, write_sec
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "kubeconfig" in metafunc.fixturenames:
-        columns = {EMBEDDED: None, **planes.kubeconfigs()}
+        columns = planes.columns({EMBEDDED: None}, planes.kubeconfigs())
         metafunc.parametrize(
             "kubeconfig", columns.values(), ids=columns, indirect=True, scope="session"
         )

@@ -19,5 +19,4 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "control_plane" in metafunc.fixturenames:
-        kinds = ["embedded", *(["real"] if planes.kubeconfigs() else [])]
-        metafunc.parametrize("control_plane", kinds, scope="module")
+        metafunc.parametrize("control_plane", planes.kinds(), scope="module")

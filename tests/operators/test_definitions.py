@@ -12,9 +12,11 @@ import yaml
 
 from local.clusters import Kubectl, until
 from real.clusters import RunningCluster
+from stateward.app.kinds import definitions
+from stateward.kube.crd.text import to_yaml
 
 ROOT = Path(__file__).parents[2]
-DEFINITIONS = sorted((ROOT / "deploy" / "crds").glob("*.yaml"))
+DEFINITIONS = sorted(definitions())
 EXAMPLES = sorted((ROOT / "examples").rglob("*.yaml"))
 
 #: What the definition of a kind says when all is well.
@@ -30,9 +32,21 @@ def test_there_are_some() -> None:
     assert EXAMPLES
 
 
-@pytest.mark.parametrize("path", DEFINITIONS, ids=named)
-def test_a_definition_is_taken_without_a_warning(cluster: RunningCluster, path: Path) -> None:
-    kubectl, name = cluster.kubectl, path.stem
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the definitions are, those of examples too."""
+    found = tmp_path_factory.mktemp("crds")
+    for name, definition in definitions().items():
+        (found / name).write_text(to_yaml(definition))
+    return found
+
+
+@pytest.mark.parametrize("file", DEFINITIONS)
+def test_a_definition_is_taken_without_a_warning(
+    cluster: RunningCluster, folder: Path, file: str
+) -> None:
+    kubectl, path = cluster.kubectl, folder / file
+    name = path.stem
     rehearsed = kubectl("apply", "--server-side", "--dry-run=server", "-f", str(path))
     applied = kubectl("apply", "--server-side", "-f", str(path))
 
@@ -49,9 +63,11 @@ def _conditions(kubectl: Kubectl, name: str) -> dict[str, str]:
     return {it["type"]: it["status"] for it in found}
 
 
-@pytest.mark.parametrize("path", DEFINITIONS, ids=named)
-def test_every_field_of_a_kind_is_explained(cluster: RunningCluster, path: Path) -> None:
-    kubectl = cluster.kubectl
+@pytest.mark.parametrize("file", DEFINITIONS)
+def test_every_field_of_a_kind_is_explained(
+    cluster: RunningCluster, folder: Path, file: str
+) -> None:
+    kubectl, path = cluster.kubectl, folder / file
     kubectl("apply", "--server-side", "-f", str(path))
     kubectl("wait", "--for=condition=Established", f"crd/{path.stem}", "--timeout=20s")
     spec = yaml.safe_load(path.read_text())["spec"]
@@ -88,11 +104,10 @@ def _described(schema: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=named)
-def test_every_example_applies(cluster: RunningCluster, path: Path) -> None:
+def test_every_example_applies(cluster: RunningCluster, folder: Path, path: Path) -> None:
     """All of an example is taken as it is written, strictly, and nobody is warned."""
     kubectl = cluster.kubectl
-    for definition in DEFINITIONS:
-        kubectl("apply", "--server-side", "-f", str(definition))
+    kubectl("apply", "--server-side", "-f", str(folder))
     namespace = f"example-{path.stem}"
     kubectl("create", "namespace", namespace)
     objects = [it for it in yaml.safe_load_all(path.read_text()) if it]
@@ -103,10 +118,9 @@ def test_every_example_applies(cluster: RunningCluster, path: Path) -> None:
     kubectl("delete", "namespace", namespace, "--wait=false")
 
 
-def test_a_bad_object_is_refused_with_its_field(cluster: RunningCluster) -> None:
+def test_a_bad_object_is_refused_with_its_field(cluster: RunningCluster, folder: Path) -> None:
     kubectl = cluster.kubectl
-    for definition in DEFINITIONS:
-        kubectl("apply", "--server-side", "-f", str(definition))
+    kubectl("apply", "--server-side", "-f", str(folder))
     kubectl(
         "wait", "--for=condition=Established", "crd/teams.example.stateward.dev", "--timeout=20s"
     )

@@ -119,6 +119,14 @@ class Stand:
         self.stack.callback(process.kill)
         return Instance(process, log, self.session)
 
+    async def start_two(self) -> tuple[Instance, Instance]:
+        """Start one that leads, and then one that stands by."""
+        first = self.start()
+        await until("the first leads", first.leads)
+        second = self.start()
+        await until("the second is ready", second.ready)
+        return first, second
+
     async def team(self, namespace: str, size: int) -> None:
         spec = {"size": size, "motto": "ahoy"}
         body = {"metadata": {"namespace": namespace, "name": "crew"}, "spec": spec}
@@ -179,10 +187,7 @@ async def test_a_second_instance_stands_by_and_follows_a_killed_one(
     cluster: RunningCluster, tmp_path: Path
 ) -> None:
     async with stand(cluster, tmp_path) as it:
-        first = it.start()
-        await until("the first leads", first.leads)
-        second = it.start()
-        await until("the second is ready", second.ready)
+        first, second = await it.start_two()
         await asyncio.sleep(2)
         assert not await second.leads()
         before = await it.holder()
@@ -200,10 +205,7 @@ async def test_whoever_follows_one_that_let_go_leads_at_once(
     cluster: RunningCluster, tmp_path: Path
 ) -> None:
     async with stand(cluster, tmp_path) as it:
-        first = it.start()
-        await until("the first leads", first.leads)
-        second = it.start()
-        await until("the second is ready", second.ready)
+        first, second = await it.start_two()
 
         assert await first.end() == 0
         assert await until("the second leads", second.leads) <= 2
@@ -270,7 +272,7 @@ async def test_without_its_kind_it_says_what_to_apply_and_goes_on_when_it_is_the
         line = await operator.says("must serve")
         assert line["event"] == (
             f"the API server must serve {TEAMS.name}, and does not;"
-            " apply its definition: stateward crds | kubectl apply --server-side -f -"
+            " apply its definition: stateward crds --example | kubectl apply --server-side -f -"
         )
         status, text = await operator.ask("probes", "/readyz")
         assert (status, line["event"] in text) == (503, True)

@@ -1,7 +1,8 @@
 """Real control planes for tests: those that a whole run shares, and one for a test that breaks it.
 
 A run with ``--real`` starts one of each release before its first test; its workers find them by the
-environment. Who stops, restarts or fills a control plane takes one of its own.
+environment. Who stops, restarts or fills a control plane takes one of its own. With ``--real-alone``
+what is asked of our own and of real ones is asked of the real ones only: ``make test`` asks our own.
 """
 
 from __future__ import annotations
@@ -9,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from fakes.threads import in_a_thread
 from stateward.core.ports import Ports
@@ -23,6 +24,10 @@ from stateward.local.real.programs import KUBERNETES, OLDER_ETCD, OLDEST_KUBERNE
 
 #: Names the kubeconfigs of the shared control planes: ``1.35=PATH:1.32=PATH``.
 SHARED: Final = "STATEWARD_REAL_PLANES"
+#: Set in a run that does not ask our own Kubernetes beside them.
+ALONE: Final = "STATEWARD_REAL_ALONE"
+
+T = TypeVar("T")
 
 #: A controller manager must not be newer than its API server, so the oldest one gets the few
 #: controllers whose kinds have not changed since.
@@ -51,18 +56,29 @@ def shared() -> dict[str, ClusterAccess]:
     return {name: from_kubeconfig([path], {}) for name, path in kubeconfigs().items()}
 
 
+def columns(own: Mapping[str, T], real: Mapping[str, T]) -> dict[str, T]:
+    """Return whom a test asks in this run, by name: our own first, if it is not of real ones alone."""
+    return dict(real) if real and ALONE in os.environ else {**own, **real}
+
+
+def kinds() -> list[str]:
+    """Return whose control plane the whole clusters of this run have."""
+    return list(columns({"embedded": ()}, {"real": ()} if kubeconfigs() else {}))
+
+
 @contextmanager
-def all_shared() -> Iterator[None]:
+def all_shared(*, alone: bool = False) -> Iterator[None]:
     """Run one control plane of each release for this process and its workers."""
     with tempfile.TemporaryDirectory(prefix="stateward-real-") as root:
         planes = {part: own(Path(root) / part.release, part) for part in _TERMS}
         with held(*planes.values()):
             named = (f"{part.release}={it.kubeconfig}" for part, it in planes.items())
-            os.environ[SHARED] = ":".join(named)
+            os.environ |= {SHARED: ":".join(named)} | ({ALONE: "yes"} if alone else {})
             try:
                 yield
             finally:
-                os.environ.pop(SHARED, None)
+                for name in (SHARED, ALONE):
+                    os.environ.pop(name, None)
 
 
 @contextmanager

@@ -87,13 +87,14 @@ def parts_text(environment: Mapping[str, str] = os.environ) -> str:
     )
 
 
-def servers() -> list[str]:
+def servers(*, alone: bool = False) -> list[str]:
     """Say which programs stand behind the columns: the environment may name others than we build."""
     found = {
         part.release: programs.find(part, "kube-apiserver")
         for part in (programs.KUBERNETES, programs.OLDEST_KUBERNETES)
     }
-    return [
+    ours = "embedded: not asked, as --real-alone says; `make test` asks it the same"
+    return [ours] * alone + [
         f"{release}: kube-apiserver {it.version} ({it.origin})"
         for release, it in found.items()
         if it is not None

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 
 from contract.kubernetes.wire import Wire, wire_to
+from stateward.app.kinds import definitions
+from stateward.kube.crd.text import to_yaml
 from stateward.kube.http.access import ClusterAccess
 
 DEFINITIONS: dict[str, dict[str, Any]] = {
-    path.stem: yaml.safe_load(path.read_text())
-    for path in sorted((Path(__file__).parents[2] / "deploy" / "crds").glob("*.yaml"))
+    name.removesuffix(".yaml"): yaml.safe_load(to_yaml(definition))
+    for name, definition in definitions().items()
 }
 
 

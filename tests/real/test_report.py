@@ -8,7 +8,8 @@ from textwrap import dedent
 import pytest
 
 from fakes.programs import saying
-from real.report import Asked, asked_of, lines_of, parts_text
+from real import planes
+from real.report import Asked, asked_of, lines_of, parts_text, servers
 from stateward.local.real import programs
 
 NAMES = "tests/contract/kubernetes/test_names.py"
@@ -97,6 +98,34 @@ def test_a_test_that_passed_and_then_failed_to_clean_up_has_failed() -> None:
     stats = {"passed": reports(NAMES, "a[embedded]"), "error": reports(NAMES, "a[embedded]")}
 
     assert lines_of(stats)[2].split() == ["a", "FAILED"]
+
+
+def test_of_real_ones_alone_it_has_their_columns_and_says_so() -> None:
+    stats = {"passed": reports(NAMES, "a[1.35]", "a[1.32]")}
+
+    assert lines_of(stats)[1].split() == ["kubernetes/test_names.py", "1.35", "1.32"]
+    assert [it.partition(":")[0] for it in servers(alone=True)][:1] == ["embedded"]
+    assert not any(it.startswith("embedded") for it in servers())
+
+
+@pytest.mark.parametrize(
+    ("environment", "real", "asked"),
+    [
+        ({}, [], ["ours"]),
+        ({}, ["1.35"], ["ours", "1.35"]),
+        ({planes.ALONE: "yes"}, ["1.35"], ["1.35"]),
+        ({planes.ALONE: "yes"}, [], ["ours"]),
+    ],
+    ids=["embedded", "beside it", "alone", "with no real one to ask"],
+)
+def test_whom_a_run_asks(
+    environment: dict[str, str], real: list[str], asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(planes.ALONE, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+
+    assert list(planes.columns({"ours": 0}, dict.fromkeys(real, 0))) == asked
 
 
 def test_without_columns_there_is_nothing_to_say() -> None:

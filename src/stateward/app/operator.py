@@ -18,7 +18,7 @@ from typing import Any
 from aiohttp import web
 
 from stateward import __version__
-from stateward.app.products import Product, Site
+from stateward.app.products import USUAL, Product, Site
 from stateward.app.settings import Address, Settings
 from stateward.core.chance import Chance
 from stateward.core.errors import StatewardError
@@ -36,7 +36,7 @@ _log = logs.get("operator")
 
 #: How soon a missing kind is looked for again.
 _LOOKS = Backoff(first=1.0, limit=15.0)
-_DEFINE = "apply its definition: stateward crds | kubectl apply --server-side -f -"
+_DEFINE = "apply its definition: {} | kubectl apply --server-side -f -"
 
 
 def identity_of(chance: Chance) -> str:
@@ -123,7 +123,8 @@ class _Life:
         except StatewardError as error:
             # A server that knows no such kind says so without a document, so this is no NotFound.
             if isinstance(error, ApiError) and error.code == NotFound.code:
-                return f"the API server must serve {kind}, and does not; {_DEFINE}"
+                crds = "stateward crds" + ("" if self.product.name in USUAL else " --example")
+                return f"the API server must serve {kind}, and does not; {_DEFINE.format(crds)}"
             return f"{kind} must be listed: {error.sentence()}"
         return None
 

@@ -2,47 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from stateward.app.kinds import REGISTRY, structure_of
+from stateward.app.kinds import REGISTRY, schema_of, structure_of
+from stateward.app.shapes import shape_problems
 from stateward.core import naming
 from stateward.core.errors import UsageError
 from stateward.etcd.api import validation as etcd
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import settings_of
 from stateward.etcd.build.kept import kept_problems
+from stateward.kube.codec import Json
 from stateward.kube.manifests import Manifest, unknown_fields
 
 
 def problems(manifest: Manifest) -> Iterator[str]:
-    """Yield a sentence for everything that is wrong with a manifest, each with its place."""
-    yield from dict.fromkeys(_problems(manifest))  # two ways of looking may see the same
+    """Yield a sentence for everything that is wrong with a manifest, each with its place.
+
+    Several ways of looking may see the same: of one place the first that says something counts.
+    """
+    said: dict[str, int] = {}
+    for number, found in enumerate(_looks(manifest.body)):
+        for problem in found:
+            where = problem.partition(": ")[0]
+            if said.setdefault(where, number) == number:
+                yield problem
 
 
-def _problems(manifest: Manifest) -> Iterator[str]:
-    body = manifest.body
+def _looks(body: Json) -> Iterator[Iterable[str]]:
+    """Yield what each way of looking finds."""
     for name in ("apiVersion", "kind"):
         if not isinstance(body.get(name), str) or not body[name]:
-            yield f"{name}: must be given"
+            yield [f"{name}: must be given"]
             return
     try:
         resource = REGISTRY.of_kind(body["apiVersion"], body["kind"])
     except UsageError as error:
-        yield error.sentence()
+        yield [error.sentence()]
         return
-    yield from _name_problems(body.get("metadata"))
+    yield _name_problems(body.get("metadata"))
     if (structure := structure_of(resource)) is not None:
-        yield from unknown_fields(body, structure)
+        yield unknown_fields(body, structure)
+    misshapen = list(map(str, shape_problems(body, schema_of(resource))))
+    yield misshapen
     try:
         typed = msgspec.convert(body, resource.type)
     except msgspec.ValidationError as error:
-        yield str(error)
+        yield [] if misshapen else [_placed(str(error))]
         return
     if isinstance(typed, EtcdCluster):
-        found = etcd.problems(typed) or kept_problems(typed, settings_of(typed))
-        yield from map(str, found)
+        yield map(str, etcd.problems(typed) or kept_problems(typed, settings_of(typed)))
+
+
+def _placed(complaint: str) -> str:
+    """Turn round what is said of a type that has no schema of ours: the place comes first.
+
+    >>> _placed("Expected `object`, got `str` - at `$.data`")
+    'data: must be object, got str'
+    """
+    said, _, place = complaint.replace("`", "").partition(" - at ")
+    where = place.removeprefix("$").removeprefix(".") or "the manifest"
+    return f"{where}: {said.replace('Expected ', 'must be ', 1)}"
 
 
 def _name_problems(metadata: object) -> Iterator[str]:

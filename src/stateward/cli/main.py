@@ -27,7 +27,7 @@ _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 _COMMANDS = {
     "crds": "Print or write our CustomResourceDefinitions.",
     "demo": "Watch an operator work, without a cluster.",
-    "doctor": "Check that the cluster can be reached.",
+    "doctor": "Check what there is to work with: etcds, and your cluster.",
     "local": "A Kubernetes in this process, for kubectl.",
     "operator": "Run our operators on a cluster, until told to end.",
     "validate": "Check manifests without a cluster.",

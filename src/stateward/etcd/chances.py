@@ -23,6 +23,8 @@ _Mark: TypeAlias = tuple[bool, bool]
 @dataclass(frozen=True, slots=True)
 class _Chance:
     mark: _Mark
+    #: Whether its node was not heard of.
+    unheard: bool
     since: float
     looked: float
 
@@ -36,15 +38,17 @@ class Chances:
     def noted(self, pod: PodSeen, claim: ClaimSeen | None, now: float) -> PodSeen:
         """Return the pod with since when it has had its chance.
 
-        One that begins or ends to be held up has another one from now on. What Kubernetes tells of
-        a start counts too: an etcd that runs now has run only since then.
+        One that begins or ends to be held up has another one from now on, and so has one whose node
+        is heard of again. What Kubernetes tells of a start counts too: an etcd that runs now has
+        run only since then.
         """
         mark = (is_held_up(pod), claim is not None and claim.lost)
         former = self._of.pop(pod.uid, None)
         since = now
-        if former is not None and former.mark == mark:
+        is_back = former is not None and former.unheard and not pod.unheard
+        if former is not None and former.mark == mark and not is_back:
             since = former.since + max(0.0, now - former.looked - _WATCHED)
-        self._of[pod.uid] = _Chance(mark, since, now)
+        self._of[pod.uid] = _Chance(mark, pod.unheard, since, now)
         if len(self._of) > _REMEMBERED:
             self._of.popitem(last=False)
         return replace(pod, chance_since=min(now, max(since, pod.chance_since)))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,10 +15,9 @@ from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import Settings, settings_of
 from stateward.etcd.build import documents
 from stateward.etcd.build.config import config_of
-from stateward.etcd.build.flags import quota
-from stateward.etcd.caches import INSTANCE, Caches, of_cluster
+from stateward.etcd.caches import Caches, of_cluster
 from stateward.etcd.chances import Chances
-from stateward.etcd.members.port import Dialer, Endpoint, MemberApi, Trust
+from stateward.etcd.members.port import Dialer, Endpoint, MemberApi
 from stateward.etcd.model import names
 from stateward.etcd.model.members import Member
 from stateward.etcd.model.view import (
@@ -30,13 +29,23 @@ from stateward.etcd.model.view import (
     View,
     WorkloadSeen,
 )
-from stateward.etcd.objects import WHOLE_BUDGETS, WHOLE_SERVICES, Whole
-from stateward.etcd.reading import claim_seen, pod_seen
-from stateward.etcd.secrets import Secrets
+from stateward.etcd.objects import (
+    WHOLE_BUDGETS,
+    WHOLE_SERVICES,
+    WORKLOADS,
+    Getter,
+    Whole,
+    Workload,
+)
+from stateward.etcd.reading import pod_seen
+from stateward.etcd.secrets import Certificates, Secrets
 from stateward.etcd.seen import Seen
 from stateward.etcd.survey import Answers
+from stateward.etcd.volumes import Volumes
 from stateward.etcd.wanting import Differs
+from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
+from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import Resource
 
 
@@ -48,6 +57,7 @@ class Sources:
     dialer: Dialer
     book: AddressBook
     secrets: Secrets
+    client: Getter
     clock: Clock
     differs: Differs
 
@@ -76,6 +86,7 @@ class Observer:
 
     def __init__(self, sources: Sources) -> None:
         self._of = sources
+        self._volumes = Volumes(sources.caches.claims, sources.client)
         self._chances = Chances()
 
     async def look(self, cluster: EtcdCluster) -> Seen:
@@ -83,16 +94,15 @@ class Observer:
         settings = settings_of(cluster)
         certificates = await self._of.secrets.certificates(cluster.metadata.namespace, settings)
         place = _Place(cluster, settings, self._of.book)
-        claims = dict(self._claims(place))
-        pods = dict(self._pods(cluster, claims))
-        doors = self._doors(place, certificates.trust, pods)
+        live, claims = await self._workload(cluster), await self._claims(place)
+        pods = dict(self._pods(cluster, live, claims))
+        doors = self._doors(place, certificates, pods)
         about_auth = settings.auth or cluster.status.auth_enabled
         answers = await survey.ask_all(
             doors, self._of.clock, latched=cluster.status.cluster_id, about_auth=about_auth
         )
         if certificates.trust is not None and not answers.anybody:
             self._of.secrets.doubt(cluster.metadata.namespace)
-        live = self._of.caches.workloads.get(cluster.metadata.key)
         wanted = wanting.pods_of(
             cluster,
             settings,
@@ -102,7 +112,7 @@ class Observer:
             differs=self._of.differs,
         )
         found = Parts(pods, claims, answers, _listed(place, answers))
-        view = self._view(place, found, wanted.seen)
+        view = replace(self._view(place, found, wanted.seen), secret_flaw=certificates.flaw)
         return Seen(
             view=view,
             doors=doors,
@@ -127,11 +137,12 @@ class Observer:
             workload=workload,
             config=self._config(cluster),
             has_service=self._has_service(place),
-            taken_claims=tuple(self._taken_claims(place, spoken_of)),
+            taken_claims=tuple(
+                self._volumes.taken(cluster.metadata, settings.claim_name, spoken_of)
+            ),
             image_version=str(settings.version or ""),
             wanted_bytes=(settings.storage_bytes or 0) if settings.claim_spec else 0,
             wanted_size=_size(settings),
-            quota=quota(cluster, settings),
         )
 
     def _has_service(self, place: _Place) -> bool:
@@ -141,47 +152,53 @@ class Observer:
         owner = found.metadata.controller if found is not None else None
         return owner is not None and owner.uid == metadata.uid
 
-    def _taken_claims(self, place: _Place, ordinals: Iterable[int]) -> Iterator[str]:
-        """Yield the claims that a member would take and that hold another cluster's data."""
-        metadata = place.cluster.metadata
-        for ordinal in ordinals:
-            name = f"{place.settings.claim_name}-{place.pod(ordinal).name}"
-            found = self._of.caches.claims.get(ObjectKey(metadata.namespace, name))
-            if found is not None and found.metadata.labels.get(INSTANCE) != metadata.name:
-                yield name
+    async def _workload(self, cluster: EtcdCluster) -> Workload | None:
+        """Return the StatefulSet, also one that made pods and lost the labels by which we watch."""
+        key = cluster.metadata.key
+        found = self._of.caches.workloads.get(key)
+        makers = [pod.metadata.controller for _, pod in self._made(cluster)]
+        if found is not None or not any(makers):
+            return found
+        try:
+            return await self._of.client.get(WORKLOADS, key)
+        except NotFound:
+            return None
 
     def _pods(
-        self, cluster: EtcdCluster, claims: Mapping[int, ClaimSeen]
+        self, cluster: EtcdCluster, workload: Workload | None, claims: Mapping[int, ClaimSeen]
     ) -> Iterator[tuple[int, PodSeen]]:
         now = self._of.clock.now()
-        workload = self._of.caches.workloads.get(cluster.metadata.key)
         maker = workload.metadata.uid if workload is not None else ""
+        for ordinal, pod in self._made(cluster):
+            seen = pod_seen(pod, ordinal, maker)
+            yield ordinal, self._chances.noted(seen, claims.get(ordinal), now)
+
+    def _made(self, cluster: EtcdCluster) -> Iterator[tuple[int, Pod]]:
         for pod in of_cluster(self._of.caches.pods, cluster.metadata.key):
             ordinal = names.ordinal_of(cluster.metadata.name, pod.metadata.name)
             if ordinal is not None:
-                seen = pod_seen(pod, ordinal, maker)
-                yield ordinal, self._chances.noted(seen, claims.get(ordinal), now)
+                yield ordinal, pod
 
-    def _claims(self, place: _Place) -> Iterator[tuple[int, ClaimSeen]]:
-        key = place.cluster.metadata.key
-        for claim in of_cluster(self._of.caches.claims, key):
-            prefix = f"{place.settings.claim_name}-{key.name}"
-            ordinal = names.ordinal_of(prefix, claim.metadata.name)
-            if ordinal is not None:
-                yield ordinal, claim_seen(claim, ordinal)
+    async def _claims(self, place: _Place) -> Mapping[int, ClaimSeen]:
+        metadata, template = place.cluster.metadata, place.settings.claim_name
+        found = self._volumes.watched(metadata, template)
+        if not place.settings.claim_spec:
+            return found
+        ordinals = {ordinal for ordinal, _ in self._made(place.cluster)}
+        return found | await self._volumes.strays(metadata, template, ordinals - set(found))
 
     def _doors(
-        self, place: _Place, trust: Trust | None, pods: Mapping[int, PodSeen]
+        self, place: _Place, certificates: Certificates, pods: Mapping[int, PodSeen]
     ) -> dict[int, MemberApi]:
         """Return how to ask every pod of ours that has an address and a running etcd."""
-        doors = {}
-        for ordinal, pod in sorted(pods.items()):
+        doors: dict[int, MemberApi] = {}
+        for ordinal, pod in sorted(pods.items() if certificates.can_ask else ()):
             if not pod.address or not pod.running or not pod.ours:
                 continue
             endpoint = Endpoint(
                 address=pod.address,
                 port=names.CLIENT_PORT,
-                trust=trust,
+                trust=certificates.trust,
                 server_name=place.host(ordinal),
                 login_by_certificate=place.settings.auth or place.cluster.status.auth_enabled,
             )

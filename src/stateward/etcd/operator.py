@@ -139,11 +139,11 @@ def _room(
         kit.options.dialer,
         kit.options.book,
         Secrets(kit.client, kit.ports.clock),
+        kit.client,
         kit.ports.clock,
         applier.differs,
     )
-    fence = Fence(kit.elector.leadership)
-    tools = Tools(acting, applier, Rescue(kit.options.rescue), fence)
+    tools = Tools(acting, applier, Rescue(kit.options.rescue), Fence(kit.elector.leadership))
     reconciler = EtcdReconciler(
         caches, Observer(sources), tools, _voices(kit, fenced, told), kit.ports.clock
     )

@@ -9,8 +9,9 @@ from stateward.core import moments
 from stateward.core.quantity import Quantity
 from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.api.settings import CONTAINER
+from stateward.etcd.build.flags import quota
 from stateward.etcd.model.lastwords import last_words
-from stateward.etcd.model.names import CLUSTER_UID_LABEL
+from stateward.etcd.model.names import CLUSTER_UID_LABEL, labels
 from stateward.etcd.model.view import ClaimSeen, PodSeen, WorkloadSeen
 from stateward.etcd.objects import Workload
 from stateward.kube.meta import ObjectMeta
@@ -37,6 +38,7 @@ def pod_seen(pod: Pod, ordinal: int, workload: str) -> PodSeen:
         revision=pod.metadata.labels.get(_REVISION, ""),
         running=_is_running(etcd),
         restarts=etcd.restart_count if etcd else 0,
+        unheard=_is_unheard(pod),
         trouble=_trouble(pod, etcd),
         last_end=_last_end(etcd),
         last_words=_last_words(etcd),
@@ -44,8 +46,14 @@ def pod_seen(pod: Pod, ordinal: int, workload: str) -> PodSeen:
     )
 
 
-def claim_seen(claim: PersistentVolumeClaim, ordinal: int) -> ClaimSeen:
-    """Return a claim as the view has it."""
+def holds_data_of(claim: PersistentVolumeClaim, uid: str) -> bool:
+    """Tell whether a claim is a cluster's by its owners or by its label, whatever else it says."""
+    owners = {it.uid for it in claim.metadata.owner_references}
+    return uid in owners | {claim.metadata.labels.get(CLUSTER_UID_LABEL)}
+
+
+def claim_seen(claim: PersistentVolumeClaim, ordinal: int, cluster: str) -> ClaimSeen:
+    """Return a claim as the view has it; ``cluster`` is the name of the one that it is of."""
     owners = claim.metadata.owner_references
     ours = (it.uid for it in owners if it.kind == ETCD_CLUSTERS.kind)
     return ClaimSeen(
@@ -57,6 +65,7 @@ def claim_seen(claim: PersistentVolumeClaim, ordinal: int) -> ClaimSeen:
         phase=claim.status.phase,
         cluster_uid=claim.metadata.labels.get(CLUSTER_UID_LABEL, ""),
         owner_uid=next(ours, ""),
+        labelled=labels(cluster).items() <= claim.metadata.labels.items(),
         requested=_bytes(claim.spec.resources.requests),
     )
 
@@ -71,16 +80,27 @@ def workload_seen(live: Workload, *, differs: bool, outgrown: bool, disowned: bo
         start=int((live.spec.get("ordinals") or {}).get("start", 0)),
         update_revision=status.update_revision if is_fresh else "",
         deleting=live.metadata.deleting,
-        owner_uid=owner.uid if owner else _former(live.metadata),
+        owner_uid=owner.uid if owner else _former(live),
         differs=differs,
         outgrown=outgrown,
         disowned=disowned,
+        quota=_quota(live.spec),
     )
 
 
-def _former(metadata: ObjectMeta) -> str:
-    """Return nothing for what an earlier cluster of this name left behind: it is taken over."""
-    return "" if CLUSTER_UID_LABEL in metadata.labels else "nobody"
+def _quota(spec: Mapping[str, Any]) -> int:
+    pod = (spec.get("template") or {}).get("spec") or {}
+    return sum(quota(it) for it in pod.get("containers") or () if it.get("name") == CONTAINER)
+
+
+def _former(live: Workload) -> str:
+    """Return nothing for what an earlier cluster of this name left behind: it is taken over.
+
+    So is our own when its labels and its owner were taken off: its claims' template still tells.
+    """
+    templates = (it.get("metadata") or {} for it in live.spec.get("volumeClaimTemplates") or ())
+    every = (live.metadata.labels, *(it.get("labels") or {} for it in templates))
+    return "" if any(CLUSTER_UID_LABEL in it for it in every) else "nobody"
 
 
 def template_bytes(templates: Iterable[Mapping[str, Any]]) -> int:
@@ -93,6 +113,15 @@ def _is_running(status: ContainerStatus | None) -> bool:
     if status is None:
         return False
     return status.state.waiting is None and status.state.terminated is None
+
+
+def _is_unheard(pod: Pod) -> bool:
+    """Tell whether Kubernetes took back what a node said last: that its containers are ready."""
+    said = {it.type: it for it in pod.status.conditions}
+    ready, inner = said.get("Ready"), said.get("ContainersReady")
+    if ready is None or inner is None or ready.reason == "ReadinessGatesNotReady":
+        return False
+    return inner.status == "True" and ready.status != "True"
 
 
 def _starts(pod: Pod, status: ContainerStatus | None) -> Iterator[float]:

@@ -1,7 +1,7 @@
 """The certificates that a cluster names, read from its secrets: all of them, or a sentence.
 
 Nothing is ever done without what the spec asks for: a missing secret blocks, and never means plain
-text.
+text. What is there and cannot be used is told, and members are not touched meanwhile.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from stateward.core.clock import Clock
 from stateward.core.errors import StatewardError
 from stateward.core.naming import short_hash
+from stateward.etcd import pems
 from stateward.etcd.api.settings import Settings
 from stateward.etcd.build.certificates import AUTHORITY, CERTIFICATE, KEY, materials
 from stateward.etcd.members.port import Trust
@@ -40,8 +41,13 @@ class SecretMissing(StatewardError):
 class Certificates:
     """Who the operator is to members and whom it believes, and a hash of every authority."""
 
+    #: None: in plain text, if anybody can be asked at all.
     trust: Trust | None = None
     ca_hashes: Mapping[str, str] = field(default_factory=dict)
+    #: What is wrong with the first of the secrets that is not well; empty: nothing.
+    flaw: str = ""
+    #: Whether members can be asked: not while what we would show or believe is flawed.
+    can_ask: bool = True
 
 
 class Secrets:
@@ -55,13 +61,18 @@ class Secrets:
     async def certificates(self, namespace: str, settings: Settings) -> Certificates:
         """Return what a cluster's secrets hold; raise SecretMissing with what must be there."""
         hashes: dict[str, str] = {}
+        flaws: list[str] = []
         for material in materials(settings):
-            found = await self._files(ObjectKey(namespace, material.secret), material.files)
-            if AUTHORITY in material.files:
+            key = ObjectKey(namespace, material.secret)
+            found = await self._files(key, material.files)
+            flaws.append(self._flaw(key, found))
+            if AUTHORITY in found:
                 hashes[material.secret] = short_hash(found[AUTHORITY].decode("latin-1"))
-        if not settings.clients_use_tls:
-            return Certificates(None, hashes)
-        return Certificates(await self._trust(namespace, settings), hashes)
+        trust, ours = None, ""
+        if settings.clients_use_tls:
+            trust, ours = await self._trust(namespace, settings)
+        first = next(filter(None, [*flaws, ours]), "")
+        return Certificates(None if ours else trust, hashes, first, can_ask=not ours)
 
     def doubt(self, namespace: str) -> None:
         """Read the secrets of a namespace anew, since what we have may be why we are refused."""
@@ -70,14 +81,18 @@ class Secrets:
             if key.namespace == namespace and now - read >= _IN_DOUBT:
                 del self._read[key]
 
-    async def _trust(self, namespace: str, settings: Settings) -> Trust:
+    async def _trust(self, namespace: str, settings: Settings) -> tuple[Trust, str]:
+        """Return whom we believe and who we are, and what is wrong with that."""
         tls = settings.tls
-        signer = tls.server_trusted_ca_secret or tls.server_secret
-        authority = await self._files(ObjectKey(namespace, signer), (AUTHORITY,))
+        signer = ObjectKey(namespace, tls.server_trusted_ca_secret or tls.server_secret)
+        authority = await self._files(signer, (AUTHORITY,))
+        flaw = self._flaw(signer, authority)
         if not tls.client_secret:
-            return Trust(authority[AUTHORITY])
-        pair = await self._files(ObjectKey(namespace, tls.client_secret), (CERTIFICATE, KEY))
-        return Trust(authority[AUTHORITY], pair[CERTIFICATE], pair[KEY])
+            return Trust(authority[AUTHORITY]), flaw
+        own = ObjectKey(namespace, tls.client_secret)
+        pair = await self._files(own, (CERTIFICATE, KEY))
+        trust = Trust(authority[AUTHORITY], pair[CERTIFICATE], pair[KEY])
+        return trust, flaw or self._flaw(own, pair)
 
     async def _files(self, key: ObjectKey, names: tuple[str, ...]) -> Mapping[str, bytes]:
         found = await self._secret(key)
@@ -88,7 +103,15 @@ class Secrets:
                     f"secret {key} must have {name}, and has {', '.join(sorted(found)) or 'none'}",
                     hint=f"kubectl -n {key.namespace} edit secret {key.name}",
                 )
-        return found
+        return {name: found[name] for name in names}
+
+    def _flaw(self, key: ObjectKey, files: Mapping[str, bytes]) -> str:
+        """Say what is wrong with a secret, and read it anew in the next look."""
+        words = pems.flaw(files, self._clock.now())
+        if not words:
+            return ""
+        self._read.pop(key, None)
+        return f"secret {key}: {words}"
 
     async def _secret(self, key: ObjectKey) -> Mapping[str, bytes]:
         now = self._clock.monotonic()

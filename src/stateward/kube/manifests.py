@@ -39,6 +39,7 @@ def read(text: str, source: str) -> list[Manifest]:
     found: list[Manifest] = []
     try:
         while (node := loader.get_node() if loader.check_node() else None) is not None:
+            _refuse_repeats(node, source)
             body = loader.construct_document(node)
             if body is None:
                 continue  # nothing between two separators
@@ -84,6 +85,36 @@ def _an_object(body: Any, source: str, node: yaml.Node) -> Json:
             hint=_YAML_HINT,
         )
     return body
+
+
+def _refuse_repeats(root: yaml.Node, source: str) -> None:
+    """Raise UsageError for a key that is there twice: YAML takes the last and says nothing."""
+    waiting, seen = [root], set()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue  # an alias may lead back to where it is
+        seen.add(id(node))
+        if isinstance(node, yaml.MappingNode):
+            _refuse_repeat(node, source)
+            waiting += [it for pair in node.value for it in pair]
+        elif isinstance(node, yaml.SequenceNode):
+            waiting += node.value
+
+
+def _refuse_repeat(mapping: yaml.MappingNode, source: str) -> None:
+    keys: set[tuple[str, str]] = set()
+    for key, _ in mapping.value:
+        if not isinstance(key, yaml.ScalarNode):
+            continue
+        if (key.tag, key.value) in keys:
+            mark = key.start_mark
+            raise UsageError(
+                f"{source}:{mark.line + 1}:{mark.column + 1}: {key.value} must be given once,"
+                " and is there twice",
+                hint="take one of them out",
+            )
+        keys.add((key.tag, key.value))
 
 
 def _place(error: yaml.YAMLError) -> str:

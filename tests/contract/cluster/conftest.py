@@ -29,7 +29,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     shared = planes.shared()
     real = {REAL: partial(tell, shared[REAL])} if REAL in shared else {}
     embedded = {telling.EMBEDDED: lambda story: tell(SERVED(), story)}
-    telling.give_columns(metafunc, "wire", embedded | real)
+    telling.give_columns(metafunc, "wire", planes.columns(embedded, real))
 
 
 @pytest.hookimpl(tryfirst=True)

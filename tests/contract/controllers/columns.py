@@ -28,10 +28,8 @@ Column: TypeAlias = Callable[[Story], None]
 def all_columns() -> dict[str, Column]:
     """Return whom to tell stories in this run, by name; the oldest release runs no workloads."""
     real = {name: it for name, it in planes.shared().items() if name != OLDEST_KUBERNETES.release}
-    return {
-        EMBEDDED: _tell_embedded,
-        **{name: partial(_tell_real, access) for name, access in real.items()},
-    }
+    told = {name: partial(_tell_real, access) for name, access in real.items()}
+    return planes.columns({EMBEDDED: _tell_embedded}, told)
 
 
 def _tell_embedded(story: Story) -> None:

@@ -35,7 +35,7 @@ Column: TypeAlias = Callable[[Story], None]
 def all_columns() -> dict[str, Column]:
     """Return whom to tell stories in this run, by name; the embedded one comes first."""
     real = {name: partial(tell, access) for name, access in planes.shared().items()}
-    return {EMBEDDED: _tell_embedded, **real}
+    return planes.columns({EMBEDDED: _tell_embedded}, real)
 
 
 def _tell_embedded(story: Story) -> None:

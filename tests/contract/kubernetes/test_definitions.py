@@ -151,6 +151,7 @@ def in_conditions(**schema: Any) -> Json:
     return fields(a=TEXT) | {"anyOf": [schema]}
 
 
+ONE_OF_ITS_OWN = fields(a=NUMBER | {"default": 1})
 NODES: list[tuple[str, Json, str]] = [
     ("no type", {"description": "x"}, "Required .type"),
     ("odd type", {"type": "float"}, "NotSupported .type"),
@@ -164,6 +165,8 @@ NODES: list[tuple[str, Json, str]] = [
     ("default enum", TEXT | {"enum": ["a"], "default": "b"}, "NotSupported .default"),
     ("default extra", fields(a=TEXT) | {"default": {"b": 1}}, "Invalid .default"),
     ("default rule", ruled(NUMBER | {"default": 1}, "self > 5"), "Invalid .default"),
+    ("default not filled in", ruled(ONE_OF_ITS_OWN, "self.a == 1") | {"default": {}}, "Invalid .default"),
+    ("rule within not filled in", fields(b=ruled(ONE_OF_ITS_OWN, "self.a == 1")) | {"default": {"b": {}}}, "Invalid .default.b"),
     ("type in condition", in_conditions(type="object"), "Forbidden .anyOf[0].type"),
     ("default in condition", in_conditions(default={}), "Forbidden .anyOf[0].default"),
     ("not open", OPEN | {"x-kubernetes-preserve-unknown-fields": False}, "Invalid .x-kubernetes-preserve-unknown-fields"),

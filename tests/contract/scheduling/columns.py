@@ -45,7 +45,7 @@ class Clusters:
     def columns(self) -> dict[str, Column]:
         """Return whom to tell stories in this run, by name; the embedded one comes first."""
         real = {REAL: self._tell_real} if REAL in planes.shared() else {}
-        return {EMBEDDED: self._tell_embedded, **real}
+        return planes.columns({EMBEDDED: self._tell_embedded}, real)
 
     def close(self) -> None:
         """End the real one."""

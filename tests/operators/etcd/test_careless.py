@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from operators.etcd.worlds import World, told, world
-from stateward.core.errors import UsageError
+import pytest
+
+from operators.etcd.certificates import Papers, change_secret, create_secret
+from operators.etcd.troubles import eventually
+from operators.etcd.worlds import World, said, told, world
+from stateward.core.errors import PeerError, UsageError
 from stateward.etcd.api.kind import ETCD_CLUSTERS
-from stateward.etcd.objects import WHOLE_CONFIG_MAPS
-from stateward.kube.client import MergePatch, Propagation
+from stateward.etcd.members.port import MemberApi
+from stateward.etcd.model.names import labels
+from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS
+from stateward.kube.client import MergePatch, Propagation, Selection
 from stateward.kube.codec import plain
 from stateward.kube.errors import Forbidden, NotFound
 from stateward.kube.interception import Call, InterceptedClient, PassThrough
+from stateward.kube.resources import VOLUME_CLAIMS, Resource
 
 R = TypeVar("R")
 NAME = "shop"
@@ -94,6 +101,137 @@ async def test_0_a_service_that_is_refused_does_not_stop_repair(plane: str) -> N
             within=120,
         )
         assert "denied" in told(mended)
+
+
+#: Which labels somebody takes off a claim.
+STRIPPED: dict[str, dict[str, object]] = {
+    "data-shop-0": {"labels": {"app.kubernetes.io/instance": None}},
+    "data-shop-1": {"labels": {"app.kubernetes.io/managed-by": None}},
+    "data-shop-2": {"labels": None},
+}
+
+
+async def test_8a_claims_without_labels_get_them_again_and_leave_with_their_members(
+    plane: str,
+) -> None:
+    async with world(plane) as it, it.operating():
+        await it.create(NAME, replicas=3, unhealthyMemberGracePeriod="5s")
+        ready = await it.ready(NAME)
+        before = await claims(it)
+        for name, change in STRIPPED.items():
+            body = MergePatch({"metadata": change})
+            await it.client.patch(VOLUME_CLAIMS, it.key(name), body)
+        await eventually(lambda: has_claims(it, before, labels(NAME)))
+        # A member that joins anew must not start on the old volume.
+        await it.cluster.agent.faults.wipe(it.key("data-shop-2"))
+        it.cluster.agent.faults.kill(it.key("shop-2"))
+        known = ready.status.last_known_members
+        await it.until(NAME, lambda now: now.status.last_known_members[2:] != known[2:])
+        await it.ready(NAME, within=120)
+        await it.edit(NAME, replicas=1)
+        await it.ready(NAME)
+        await eventually(lambda: has_claims(it, {"data-shop-0": before["data-shop-0"]}))
+
+
+async def has_claims(
+    it: World, wanted: dict[str, str], labelled: Mapping[str, str] | None = None
+) -> bool:
+    """Tell whether there are exactly some claims, by whatever labels, and all of them have some."""
+    found = (await it.client.list(VOLUME_CLAIMS, Selection(it.namespace))).items
+    names = {claim.metadata.name: claim.metadata.uid for claim in found}
+    bare = [it for it in found if not it.metadata.labels.items() >= (labelled or {}).items()]
+    return names == wanted and not bare
+
+
+BARE = MergePatch({"metadata": {"labels": None, "ownerReferences": None}})
+
+
+@pytest.mark.parametrize(
+    ("resource", "name"),
+    [(WHOLE_CONFIG_MAPS, "shop-cluster-state"), (WORKLOADS, "shop")],
+    ids=["a config map", "a StatefulSet"],
+)
+async def test_7_8_what_lost_its_labels_and_its_owner_is_taken_back(
+    plane: str, resource: Resource[Any], name: str
+) -> None:
+    async with world(plane) as it, it.operating():
+        await it.create(NAME, replicas=1)
+        ready = await it.ready(NAME)
+        pods = [pod.metadata.uid for pod in await it.pods(NAME)]
+        bare = await it.client.patch(resource, it.key(name), BARE)
+
+        async def is_back() -> bool:
+            found = await it.client.get(resource, it.key(name))
+            owner = found.metadata.controller
+            assert found.metadata.uid == bare.metadata.uid
+            return owner is not None and owner.uid == ready.metadata.uid
+
+        await eventually(is_back)
+        await it.edit(NAME, replicas=2)
+        await it.ready(NAME)
+        assert [pod.metadata.uid for pod in await it.pods(NAME)][:1] == pods
+
+
+async def test_1a_garbage_in_a_secret_is_told_and_nobody_is_touched(plane: str) -> None:
+    """First of a cluster that is new, then of one that runs and has something to do."""
+    async with world(plane) as it, it.operating():
+        papers = Papers(it, NAME)
+        await papers.hand_in("peer")
+        right = papers.contents()["peer"]
+        await create_secret(it, "peer", right | {"tls.key": b"garbage"})
+        await it.create(NAME, replicas=1, security={"tls": papers.tls})
+        held = await it.until(NAME, lambda now: said(now, "Ready") == ("False", "SecretInvalid"))
+        assert "secret story/peer: tls.key must be" in held.status.blockers[0].message
+        assert await it.pods(NAME) == []
+        await change_secret(it, "peer", right)
+        await it.ready(NAME)
+        pods = [pod.metadata.uid for pod in await it.pods(NAME)]
+        await change_secret(it, "peer", right | {"tls.crt": b"garbage"})
+        held = await it.until(
+            NAME, lambda now: said(now, "Ready") == ("False", "SecretInvalid"), within=120
+        )
+        assert "secret story/peer: tls.crt must be" in held.status.blockers[0].message
+        assert said(held, "Available")[0] == "True", "it is asked and told of as before"
+        await it.edit(NAME, replicas=3, options={"max-txn-ops": "256"})
+        await asyncio.sleep(3)
+        assert [pod.metadata.uid for pod in await it.pods(NAME)] == pods
+        await change_secret(it, "peer", right)
+        await it.ready(NAME, within=120)
+        assert len(await it.pods(NAME)) == 3
+
+
+async def test_3a_members_that_were_removed_by_hand_join_anew_when_a_person_says_so(
+    plane: str,
+) -> None:
+    """One alone that had two others may be what an emptied disk left: only a person knows."""
+    async with world(plane) as it:
+        async with it.operating():
+            await it.create(NAME, replicas=3)
+            ready = await it.ready(NAME)
+        before = await claims(it)
+        door = it.door((await it.pods(NAME))[0])
+        await door.put(b"key", b"value")
+        for member in ready.status.last_known_members[1:]:
+            await eventually(lambda id_=int(member.id, 16): is_removed(door, id_))
+        async with it.operating():
+            held = await it.until(NAME, lambda now: said(now, "Ready")[1] == "DataRewound")
+            assert "quorumRecovery.acceptDataLoss" in held.status.blockers[0].hint
+            assert held.status.last_known_members == ready.status.last_known_members
+            assert await claims(it) == before
+            await it.edit(NAME, quorumRecovery={"acceptDataLoss": True})
+            again = await it.ready(NAME, within=120)
+            assert again.status.cluster_id == ready.status.cluster_id
+            assert again.status.last_known_members[0] == ready.status.last_known_members[0]
+            assert len(again.status.last_known_members) == 3
+            assert await it.door((await it.pods(NAME))[2]).get(b"key") == b"value"
+
+
+async def is_removed(door: MemberApi, member_id: int) -> bool:
+    """Remove a member; etcd wants some quiet between two changes, and tells nobody how much."""
+    with suppress(PeerError):
+        await door.remove(member_id)
+        return True
+    return False
 
 
 async def test_3_two_halves_under_one_id_are_a_split_brain(plane: str) -> None:

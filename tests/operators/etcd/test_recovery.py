@@ -97,16 +97,7 @@ async def test_an_approval_that_is_withdrawn_before_force_leaves_all_as_it_was(
 ) -> None:
     """The operator is held at the first write of a kind, and dies there; the approval goes."""
     async with world(plane) as it:
-        gate = Gate(stage)
-        async with it.operating(wrap=lambda to: InterceptedClient(to, gate)):
-            before = await three(it, leader=2, podTemplate=QUICK)
-            for name in ("shop-0", "shop-1"):
-                it.cluster.agent.faults.pause(it.key(name))
-            await it.until(NAME, lambda now: said(now, "Ready")[1] == "QuorumLost")
-            gate.is_shut = True
-            await approve(it, survivor="shop-2")
-            async with asyncio.timeout(60):
-                await gate.reached.wait()
+        before = await die_at(it, stage)
         await it.edit(NAME, quorumRecovery=None)
         async with it.operating():
             for each in await it.pods(NAME):
@@ -122,16 +113,7 @@ async def test_an_approval_that_is_withdrawn_before_force_leaves_all_as_it_was(
 async def test_an_approval_that_is_withdrawn_after_force_comes_too_late(plane: str) -> None:
     """A survivor may have started alone by then: others on their old volumes would be a second cluster."""
     async with world(plane) as it:
-        gate = Gate("pods")
-        async with it.operating(wrap=lambda to: InterceptedClient(to, gate)):
-            before = await three(it, leader=2, podTemplate=QUICK)
-            for name in ("shop-0", "shop-1"):
-                it.cluster.agent.faults.pause(it.key(name))
-            await it.until(NAME, lambda now: said(now, "Ready")[1] == "QuorumLost")
-            gate.is_shut = True
-            await approve(it, survivor="shop-2")
-            async with asyncio.timeout(60):
-                await gate.reached.wait()
+        before = await die_at(it, "pods")
         assert await is_forced(it)
         await it.edit(NAME, quorumRecovery=None)
         async with no_pod_on_an_old_volume(it, before, 0, 1), it.operating():
@@ -153,6 +135,21 @@ async def lose_quorum(world: World, *ordinals: int) -> None:
     """Lose the disks of a majority, and see it told."""
     await asyncio.gather(*(lose_disk(world, it) for it in ordinals))
     await world.until(NAME, lambda now: said(now, "Ready") == ("False", "QuorumLost"))
+
+
+async def die_at(world: World, plural: str) -> Standing:
+    """Let an operator die at its first write of a kind in a recovery; return what stood before."""
+    gate = Gate(plural)
+    async with world.operating(wrap=lambda to: InterceptedClient(to, gate)):
+        before = await three(world, leader=2, podTemplate=QUICK)
+        for name in ("shop-0", "shop-1"):
+            world.cluster.agent.faults.pause(world.key(name))
+        await world.until(NAME, lambda now: said(now, "Ready")[1] == "QuorumLost")
+        gate.is_shut = True
+        await approve(world, survivor="shop-2")
+        async with asyncio.timeout(60):
+            await gate.reached.wait()
+    return before
 
 
 async def approve(world: World, survivor: str = "best") -> None:

@@ -218,6 +218,59 @@ def test_the_etcds_of_this_machine_are_listed(capsys, monkeypatch, tmp_path, say
     assert told in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("says", "code", "told"),
+    [
+        ("etcd Version: 3.6.9", 0, "doctor: all is well for a local cluster"),
+        ("no etcd", 1, "doctor: there must be a cluster, or an etcd to run on a local one"),
+    ],
+)
+def test_without_a_cluster_an_etcd_is_enough(capsys, monkeypatch, tmp_path, says, code, told):
+    saying(tmp_path / "bin" / "etcd", says)
+    for name in ("KUBECONFIG", "KUBERNETES_SERVICE_HOST", "STATEWARD_ETCD_BIN"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "", "XDG_CACHE_HOME": "", "PATH": "bin"}.items():
+        monkeypatch.setenv(name, str(tmp_path / value))
+    monkeypatch.setattr("stateward.app.etcd.available.find_spec", lambda _name: None)
+
+    assert main(["doctor"]) == code
+    said = capsys.readouterr().out.splitlines()
+    assert said[-2:] == [
+        "- no cluster: there is no kubeconfig; `stateward local up` starts a cluster here",
+        told,
+    ]
+
+
+@pytest.mark.parametrize("named", ["--kubeconfig", "KUBECONFIG"])
+def test_a_cluster_that_was_named_must_be_there(capsys, monkeypatch, named):
+    words = ["--kubeconfig", "/nowhere"] if named.startswith("-") else []
+    monkeypatch.setenv("KUBECONFIG", "/nowhere")
+
+    code, sentence = complaint(capsys, "doctor", *words)
+
+    assert (code, "/nowhere must exist" in sentence) == (2, True)
+
+
+def test_only_what_users_run_is_defined_unless_they_want_the_example(capsys, tmp_path):
+    assert main(["crds"]) == 0
+    assert defined(capsys.readouterr().out) == ["EtcdCluster"]
+    assert main(["crds", "--example"]) == 0
+    assert defined(capsys.readouterr().out) == ["EtcdCluster", "Team"]
+    assert main(["crds", "--out", str(tmp_path)]) == 0
+    assert [it.name for it in tmp_path.iterdir()] == ["etcdclusters.etcd.aenix.io.yaml"]
+
+
+def defined(text: str) -> list[str]:
+    return [it["spec"]["names"]["kind"] for it in yaml.safe_load_all(text)]
+
+
+def test_where_nothing_could_be_read_nothing_is_counted(capsys, tmp_path):
+    assert main(["validate", str(tmp_path / "none.yaml")]) == 2
+
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("must be readable: No such file")) == ("", 1)
+
+
 def test_a_typo_in_a_manifest_is_found(capsys, monkeypatch):
     text = "apiVersion: example.stateward.dev/v1alpha1\nkind: Team\nmetadata: {name: a}\nspec: {sizze: 1}\n"
     monkeypatch.setattr(sys, "stdin", io.StringIO(text))
@@ -241,5 +294,5 @@ def test_a_reader_that_leaves_early_is_no_trouble():
         ["/bin/sh", "-c", command], capture_output=True, text=True, check=True, timeout=60
     )
 
-    assert ended.stdout == "---\n"
+    assert ended.stdout == "apiVersion: apiextensions.k8s.io/v1\n"
     assert ended.stderr == ""

@@ -20,11 +20,16 @@ def at(seconds: float) -> str:
     return moments.to_rfc3339(CREATED + seconds)
 
 
-def pod(state: dict[str, Any] | None = None, scheduled: float | None = 0.0) -> PodSeen:
+def pod(
+    state: dict[str, Any] | None = None, scheduled: float | None = 0.0, *, ready: str = ""
+) -> PodSeen:
     condition = {"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}
     if scheduled is not None:
         condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": at(scheduled)}
-    status = {"conditions": [condition]}
+    # Two letters: what Kubernetes says of the pod, and what its node said last of its containers.
+    words = zip(("Ready", "ContainersReady"), ready, strict=False)
+    told = [{"type": it, "status": "True" if sign == "+" else "False"} for it, sign in words]
+    status = {"conditions": [condition, *told]}
     if state is not None:
         status["containerStatuses"] = [{"name": "etcd", "state": state}]  # type: ignore[list-item]
     metadata = {"name": "shop-0", "uid": "u", "creationTimestamp": at(0)}
@@ -62,6 +67,17 @@ WATCHED: list[tuple[str, list[tuple[float, PodSeen]], float]] = [
     ("it waits as before", [(900, pod(PULLS)), (920, pod(PULLS))], 20),
     ("it found a node", [(900, pod(scheduled=None)), (920, pod(scheduled=919))], 0),
     ("it started meanwhile", [(280, pod(CRASHED)), (305, pod(RUNS))], 5),
+    (
+        "its node was away, and its etcd crashes there now",
+        [(second, pod(RUNS, ready="-+")) for second in range(310, 600, 20)]
+        + [(600, pod(CRASHED, ready="--")), (620, pod(CRASHED, ready="--"))],
+        20,
+    ),
+    (
+        "its node went away: what was before counts",
+        [(310, pod(RUNS, ready="++")), (330, pod(RUNS, ready="-+"))],
+        20,
+    ),
     ("it crashes between looks", [(310, pod(RUNS)), (330, pod(CRASHED))], 20),
 ]
 

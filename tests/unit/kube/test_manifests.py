@@ -30,6 +30,9 @@ def test_documents_know_where_they_begin():
         ("just words", r"got str"),
         ("a: !!python/object:os.system x", r"f\.yaml:1:4: the YAML is broken"),
         ("&a [*a]", "got list"),
+        ("a: 1\nb: {c: 1, d: 2, c: 3}", r"f\.yaml:2:17: c must be given once, and is there twice"),
+        ("a: 1\n---\na: 1\na: 1", r"f\.yaml:4:1: a must be given once"),
+        ("a: [{b: 1, b: 1}]", "b must be given once"),
     ],
 )
 def test_what_is_no_manifest_is_said_with_its_place(text, complaint):

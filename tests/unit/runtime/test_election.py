@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from fakes.bench import until
-from fakes.campaign import Campaign
+from fakes.campaign import HOUR, LOOK, RENEW, Campaign
 from fakes.rough_wire import hang, lose_answer, refuse, take
 from stateward.core.errors import NotLeader, OutcomeUnknown, PeerUnreachable
 from stateward.kube.client import MergePatch
@@ -16,10 +16,6 @@ from stateward.kube.resources import LEASES
 from stateward.runtime.election import Leadership, Terms
 
 pytestmark = pytest.mark.virtual
-
-HOUR = 3600.0
-#: The longest pause between two looks at the lease, and between two renewals.
-LOOK, RENEW = 2.4, 6.0
 
 
 @pytest.mark.parametrize("terms", [(10, 15, 2), (15, 10, 10), (15, 15, 2), (15, 10, 0)])
@@ -121,9 +117,7 @@ async def test_a_leader_that_cannot_renew_knows_it_before_another_can_lead(troub
 
 async def test_a_short_trouble_changes_nothing():
     stand = Campaign()
-    a = stand.stand("a")
-    await asyncio.sleep(1)
-    stand.stand("b")
+    a, _ = await stand.pair()
     for _ in range(20):
         a.wire.plan("get", refuse(ServerFailed("500")), refuse(PeerUnreachable("no")))
         await asyncio.sleep(30)
@@ -133,9 +127,7 @@ async def test_a_short_trouble_changes_nothing():
 
 async def test_whoever_lets_the_lease_go_lets_a_successor_in_at_once():
     stand = Campaign()
-    a = stand.stand("a")
-    await asyncio.sleep(1)
-    b = stand.stand("b")
+    a, b = await stand.pair()
     await asyncio.sleep(29)
     a.task.cancel()
     await a.elector.release()
@@ -169,9 +161,7 @@ async def test_a_release_that_fails_does_not_take_for_ever(verb, trouble):
 
 async def test_nobody_releases_what_is_not_theirs():
     stand = Campaign()
-    a = stand.stand("a")
-    await asyncio.sleep(1)
-    b = stand.stand("b")
+    a, b = await stand.pair()
     await asyncio.sleep(5)
     await b.elector.release()
     assert (await stand.lease()).spec.holder_identity == "a"
@@ -245,9 +235,7 @@ async def test_a_lease_that_a_human_deleted_is_made_again_by_its_holder():
 
 async def test_a_lease_that_a_human_deleted_after_its_holder_died_is_taken_in_time():
     stand = Campaign()
-    a = stand.stand("a")
-    await asyncio.sleep(1)
-    b = stand.stand("b")
+    a, b = await stand.pair()
     await asyncio.sleep(9)
     a.process.crash()
     await stand.delete()
@@ -261,9 +249,7 @@ async def test_a_lease_that_a_human_deleted_after_its_holder_died_is_taken_in_ti
 
 async def test_whoever_shortens_the_lease_of_another_is_corrected():
     stand = Campaign()
-    stand.stand("a")
-    await asyncio.sleep(1)
-    stand.stand("b")
+    await stand.pair()
     await asyncio.sleep(20)
     where = (await stand.lease()).metadata.key
     await stand.user.patch(LEASES, where, MergePatch({"spec": {"leaseDurationSeconds": 1}}))
@@ -299,9 +285,7 @@ async def test_a_process_that_starts_again_under_its_old_name_need_not_wait():
 # ---------------------------------------------------------------- sleepers
 async def test_a_leader_that_slept_finds_out_before_it_acts():
     stand = Campaign()
-    a = stand.stand("a")
-    await asyncio.sleep(1)
-    b = stand.stand("b")
+    a, b = await stand.pair()
     checked: list[str] = []
 
     async def act_for_ever() -> None:

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from fakes.bench import until
-from fakes.campaign import Campaign
+from fakes.campaign import HOUR, LOOK, RENEW, Campaign
 from fakes.rough_wire import refuse, watch_ends
 from fakes.tally import Tally
 from stateward.kube.errors import Forbidden, ServerFailed
@@ -15,16 +15,10 @@ from stateward.runtime.election import Alone
 
 pytestmark = pytest.mark.virtual
 
-HOUR = 3600.0
-#: The longest pause between two looks at the lease, and between two renewals.
-LOOK, RENEW = 2.4, 6.0
-
 
 async def test_at_rest_a_leader_writes_only_and_a_standby_hardly_asks():
     stand = Campaign()
-    a = stand.stand("a")
-    await asyncio.sleep(1)
-    b = stand.stand("b")
+    a, b = await stand.pair()
     await asyncio.sleep(10)
     for it in (a, b):
         it.wire.calls.clear()
@@ -63,9 +57,7 @@ async def test_a_failed_renewal_is_tried_again_soon():
 )
 async def test_who_cannot_watch_looks_by_itself_and_does_not_spin(watch):
     stand = Campaign()
-    a = stand.stand("a")
-    await asyncio.sleep(1)
-    b = stand.stand("b")
+    a, b = await stand.pair()
     b.wire.always["watch"] = watch
     await asyncio.sleep(60)
     assert 60 / LOOK - 1 <= len(b.wire.times("get")) <= 60 / 1.6 + 1
@@ -79,9 +71,7 @@ async def test_who_cannot_watch_looks_by_itself_and_does_not_spin(watch):
 
 async def test_a_watch_that_tells_nothing_hides_no_renewal():
     stand = Campaign()
-    stand.stand("a")
-    await asyncio.sleep(1)
-    b = stand.stand("b")
+    _, b = await stand.pair()
     b.wire.always["watch"] = watch_ends(first_wait=1e9)
     await asyncio.sleep(HOUR)
     assert stand.leaders == ["a"]
@@ -91,9 +81,7 @@ async def test_a_watch_that_tells_nothing_hides_no_renewal():
 
 async def test_who_hears_by_the_watch_takes_over_when_the_holder_has_been_silent_and_no_later():
     stand = Campaign()
-    a = stand.stand("a")
-    await asyncio.sleep(1)
-    b = stand.stand("b")
+    a, b = await stand.pair()
     await asyncio.sleep(100)
     a.process.crash()
     last = a.wire.times("patch")[-1]

@@ -71,7 +71,7 @@ def available(
     found: dict[Path, Found] = {}
     for source, path, version in _places(environment, package):
         real = path.resolve()
-        if real not in found and _can_run(path):
+        if real not in found and programs.can_run(path):
             known = _read(version or programs.version_of(path, "etcd"))
             if known is not None:
                 found[real] = Found(known, path, source)
@@ -109,7 +109,7 @@ def _places(
 ) -> Iterator[tuple[str, Path, str]]:
     """Yield where an etcd may be: from whom, where, and which version if its folder says so."""
     for named in _split(environment.get(NAMED, "")):
-        yield NAMED, named if _is_file(named) else named / "etcd", ""
+        yield NAMED, named if programs.is_file(named) else named / "etcd", ""
     for folder in _split(environment.get(ON_PATH, "")):
         yield ON_PATH, folder / "etcd", ""
     for source, folder in _kept(environment):
@@ -138,17 +138,6 @@ def _parts(built: Path) -> list[Path]:
         return sorted(it for it in built.iterdir() if it.name.startswith("etcd-"))
     except OSError:  # it is not there, or not for us
         return []
-
-
-def _can_run(path: Path) -> bool:
-    return _is_file(path) and os.access(path, os.X_OK)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # in a folder into which we may not look
-        return False
 
 
 def _read(version: str) -> Version | None:

@@ -6,16 +6,17 @@ from pathlib import Path
 
 import click
 
-from stateward.app.kinds import definitions
+from stateward.app.kinds import KINDS, PRODUCTS, definitions
 from stateward.core.errors import UsageError
 from stateward.kube.crd.text import to_yaml
 
 
 @click.command()
 @click.option("--out", default="", metavar="DIR", help="Write one file a kind into this folder.")
-def crds(out: str) -> None:
-    """Print the CustomResourceDefinitions of all our kinds, or write them to a folder."""
-    made = definitions()
+@click.option("--example", is_flag=True, help="Add the kind of the example operator.")
+def crds(out: str, *, example: bool) -> None:
+    """Print the CustomResourceDefinitions of our kinds, or write them to a folder."""
+    made = definitions(KINDS if example else PRODUCTS)
     if not out:
         click.echo(to_yaml(*made.values()), nl=False)
         return

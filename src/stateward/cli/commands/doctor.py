@@ -1,4 +1,7 @@
-"""`stateward doctor`: can we reach the cluster that the user means, and as whom?"""
+"""`stateward doctor`: what is there to work with: etcds of this machine, and the user's cluster.
+
+One of them is enough: with an etcd, `stateward local up` gives a cluster.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from stateward.core.errors import PeerUnreachable
 from stateward.core.ports import Ports
 from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.client import HttpClient, Limits
-from stateward.kube.http.kubeconfig import find_access
+from stateward.kube.http.kubeconfig import NotConfigured, find_access
 
 
 @click.command()
@@ -28,24 +31,44 @@ from stateward.kube.http.kubeconfig import find_access
     metavar="SECONDS",
     help="Give up after.",
 )
-def doctor(kubeconfig: str, context: str, timeout: float) -> None:
-    """Find the cluster as kubectl would, connect, and say what was found."""
-    _tell_etcds()
-    access = find_access(os.environ, path=kubeconfig, context=context)
+def doctor(kubeconfig: str, context: str, timeout: float) -> int:
+    """Say which etcds are here, find the cluster as kubectl would, and connect.
+
+    Without any kubeconfig the etcds must do. Exit code 1: the cluster does not answer, or there is
+    neither; 2: what names a cluster is wrong.
+    """
+    has_etcd = _tell_etcds()
+    try:
+        access = find_access(os.environ, path=kubeconfig, context=context)
+    except NotConfigured:
+        if kubeconfig or context or os.environ.get("KUBECONFIG"):
+            raise
+        return _without_cluster(has_etcd=has_etcd)
     click.echo(f"✔ configured by {access.origin}")
     click.echo(f"✔ server {access.server}, namespace {access.namespace}")
     version = asyncio.run(_ask(access, timeout))
     click.echo(f"✔ reachable: Kubernetes {version}")
     click.echo("doctor: all is well")
+    return 0
 
 
-def _tell_etcds() -> None:
+def _without_cluster(*, has_etcd: bool) -> int:
+    click.echo("- no cluster: there is no kubeconfig; `stateward local up` starts a cluster here")
+    if has_etcd:
+        click.echo("doctor: all is well for a local cluster")
+        return 0
+    click.echo("doctor: there must be a cluster, or an etcd to run on a local one")
+    return 1
+
+
+def _tell_etcds() -> bool:
     """Say with which etcds a local cluster could be run; no other cluster needs them."""
     found = available()
     for it in found:
         click.echo(f"✔ for local clusters: {it}" + (f" ({it.caveat})" if it.caveat else ""))
     if not found:
         click.echo("- for local clusters: no etcd; `stateward local get-etcd` fetches one")
+    return bool(found)
 
 
 async def _ask(access: ClusterAccess, patience: float) -> str:

@@ -15,9 +15,10 @@ from stateward.kube import manifests
 @click.command()
 @click.argument("files", nargs=-1, required=True)
 def validate(files: tuple[str, ...]) -> int:
-    """Check manifests: known kinds, no misspelt fields, values of the types that we read.
+    """Check manifests: known kinds, no misspelt fields, values that can be honoured.
 
-    A dash reads standard input. CEL rules and deep types are the API server's to check.
+    A dash reads standard input. What depends on what a cluster has is the API server's to check.
+    Exit code 1: a manifest has a problem; 2: a file cannot be read.
     """
     broken: list[UsageError] = []
     results: list[bool] = []
@@ -31,7 +32,8 @@ def validate(files: tuple[str, ...]) -> int:
             f"{', '.join(files)}: there must be at least one document",
             hint="name a file that has one",
         )
-    click.echo(f"validate: {sum(results)} of {len(results)} manifests are fine")
+    if results:
+        click.echo(f"validate: {sum(results)} of {len(results)} manifests are fine")
     for another in broken[1:]:
         click.echo(f"stateward: {another.sentence()}", err=True)
     if broken:

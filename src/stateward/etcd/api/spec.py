@@ -16,8 +16,9 @@ from stateward.kube.codec import Part
 from stateward.kube.crd.fields import Field, Rule, TemplateMetadata, shaped
 
 DEFAULT_GRACE = "60s"
-#: A secret's name; empty: there is none.
-SecretName = Annotated[str, Meta(max_length=253, pattern=r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$")]
+#: What a secret's name looks like; empty: there is none.
+OPTIONAL_NAME = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$"
+SecretName = Annotated[str, Meta(max_length=253, pattern=OPTIONAL_NAME)]
 
 
 class PodTemplate(Part):

@@ -12,16 +12,22 @@ from stateward.kube.meta import Condition
 
 
 class MemberReport(Part):
-    """One member as it was seen last."""
+    """One member as it was seen last.
+
+    Defaults are not written. What is asked of every member, and may be 0 or false, has None for
+    one, which no report of ours says.
+    """
 
     name: Annotated[str, Field(description="The name of its pod.")]
     id: Annotated[str, Field(description="Its number in etcd, in hex.")] = ""
-    ordinal: Annotated[int, Field(description="The number of its pod.")] = 0
+    ordinal: Annotated[
+        int | None, Field(description="The number of its pod; -1: it is no pod of this cluster.")
+    ] = None
     role: Annotated[str, Field(description="leader, follower, learner, joining, or unknown.")] = ""
-    learner: Annotated[bool, Field(description="True while it has no vote.")] = False
-    healthy: Annotated[bool, Field(description="Whether it answers and follows the leader.")] = (
-        False
-    )
+    learner: Annotated[bool | None, Field(description="True while it has no vote.")] = None
+    healthy: Annotated[
+        bool | None, Field(description="Whether it answers and follows the leader.")
+    ] = None
     unhealthy_since: Annotated[
         str | None, Field(description="Since when it is not healthy.", format="date-time")
     ] = None

@@ -14,6 +14,7 @@ from stateward.core.duration import parse_seconds
 from stateward.core.naming import dns_subdomain_problem
 from stateward.core.version import Version, minor_skew
 from stateward.etcd.api.kind import LONGEST_NAME, EtcdCluster
+from stateward.etcd.api.option_values import ELECTION, HEARTBEAT, pace_problem, value_problems
 from stateward.etcd.api.options import flag_problem
 from stateward.etcd.api.problems import Problem
 from stateward.etcd.api.rules import LAST_STOP
@@ -65,6 +66,21 @@ def _option_problems(cluster: EtcdCluster) -> Iterator[Problem]:
     for name in cluster.spec.options:
         if problem := flag_problem(name, version):
             yield Problem(f"spec.options.{name}", problem)
+    wrong = value_problems(cluster.spec.options, version)
+    yield from wrong
+    if not wrong and not _is_paced_elsewhere(cluster):
+        pace = pace_problem(cluster.spec.options, version)
+        yield from (pace,) if pace else ()
+
+
+def _is_paced_elsewhere(cluster: EtcdCluster) -> bool:
+    """Tell whether variables of the container may set what the options leave to etcd."""
+    container = etcd_container(cluster.spec)
+    some = container.get("env")
+    every = some if isinstance(some, list) else []
+    names = {str(it.get("name")) for it in every if isinstance(it, dict)}
+    ours = {f"ETCD_{it.upper().replace('-', '_')}" for it in (HEARTBEAT, ELECTION)}
+    return bool(names & ours or container.get("envFrom"))
 
 
 def _readable_version(cluster: EtcdCluster) -> Version | None:

@@ -23,6 +23,7 @@ _OWN_SNAPSHOT_COUNT: Final = Version(3, 6, 0)
 _SHARE: Final = 95
 _VARIABLE: Final = "ETCD_"
 _QUOTA: Final = "quota-backend-bytes"
+_QUOTA_VARIABLE: Final = "ETCD_QUOTA_BACKEND_BYTES"
 
 
 def flags(
@@ -34,9 +35,11 @@ def flags(
     return (*map(_written, said.items()), *map(_written, sorted(chosen.items())))
 
 
-def quota(cluster: EtcdCluster, settings: Settings) -> int:
-    """Return how many bytes a database may grow to; 0 when the flags do not say."""
-    said = _options(cluster, settings).get(_QUOTA, "")
+def quota(container: Mapping[str, Any]) -> int:
+    """Return how many bytes the database of a container may grow to; 0 when it does not say."""
+    arguments = dict(str(it).partition("=")[::2] for it in container.get("args") or ())
+    variables = {it.get("name"): it.get("value") for it in container.get("env") or ()}
+    said = str(arguments.get(f"--{_QUOTA}") or variables.get(_QUOTA_VARIABLE) or "")
     return int(said) if said.isdecimal() else 0
 
 

@@ -118,6 +118,17 @@ def _paused(_: View) -> Move:
     return Await("Paused", "paused: looking, and changing nothing", 60.0)
 
 
+def _flawed_secret(view: View) -> Move | None:
+    """Touch nobody while members could not start with their certificates, or not be asked."""
+    if not view.secret_flaw:
+        return None
+    return Refuse(
+        "SecretInvalid",
+        f"{view.secret_flaw}; no pod is touched",
+        "put the right PEM text into that secret, or name another one in security.tls",
+    )
+
+
 def _foreign_workload(view: View) -> Move | None:
     workload, name = view.workload, view.cluster.metadata.name
     if workload is None or workload.owner_uid in {"", view.cluster.metadata.uid}:
@@ -129,7 +140,8 @@ def _foreign_workload(view: View) -> Move | None:
     return Refuse(
         "NameTaken",
         f"StatefulSet {name} is there and belongs to somebody else",
-        f"if it is left over, delete it: kubectl delete statefulset {name}",
+        f"if it is left over, delete it: kubectl delete statefulset {name}; with --cascade=orphan"
+        " its pods run on",
     )
 
 
@@ -182,7 +194,8 @@ def _rewound(view: View) -> Move | None:
         "DataRewound",
         f"the data is at revision {seen} with {len(view.roster)} members; {status.revision} was"
         f" seen before, with {len(status.last_known_members)} members; nothing is changed",
-        "restore a snapshot into a new cluster; or accept the loss: set quorumRecovery now",
+        "see who is listed and what is missing (docs/etcd/conditions tells how); then restore a"
+        " snapshot into a new cluster, or accept it: set quorumRecovery.acceptDataLoss now",
     )
 
 
@@ -227,6 +240,7 @@ def _set_auth(view: View) -> Move | None:
 # -------------------------------------------------------------------------- the chart
 
 OWNERSHIP: tuple[tuple[str, Row], ...] = (
+    ("1a", _flawed_secret),
     ("17a", _foreign_workload),
     ("17c", _taken_claim),
 )
@@ -254,6 +268,7 @@ NO_QUORUM: tuple[tuple[str, Row], ...] = (
     ("4a", recovery.recover),
     ("17", absent.stand_by),
     ("17b", repair.refresh_broken_pod),
+    ("4b", recovery.miss_survivor),
     ("4", absent.wait_for_quorum),
 )
 

@@ -56,10 +56,11 @@ def recover(view: View) -> Move | None:
     committed = is_committed(view)
     if not committed and not repair.keeps_data(view):
         return _refuse_empty_dir()
-    report, sure = view.cluster.status.recovery, committed or _is_surely_lost(view)
+    report = view.cluster.status.recovery
     if report is None or not report.snapshot:
-        return _choose(view) if sure and view.cluster.status.cluster_id else None
-    if not sure or absent.is_led(view):
+        chosen = _choose(view) if _may_choose(view) else None
+        return _missing(view) if committed and chosen is None else chosen
+    if not (committed or _is_surely_lost(view)) or absent.is_led(view):
         return Await("Recovering", "waiting to be sure that no majority is alive", 1.0)
     survivor = next((it for it in view.replicas if it.name == report.survivor), None)
     if survivor is None:
@@ -67,18 +68,40 @@ def recover(view: View) -> Move | None:
     return _leave_alone(view, survivor, report.pod_uid)
 
 
-def _choose(view: View) -> Move:
-    approval = view.cluster.spec.quorum_recovery
-    wanted = approval.survivor if approval else BEST
+def miss_survivor(view: View) -> Move | None:
+    """Say that nobody answers who could be saved; asked late, since its pod may yet come back."""
+    report = view.cluster.status.recovery
+    if not is_approved(view) or (report is not None and report.snapshot):
+        return None
+    if not repair.keeps_data(view) or not _may_choose(view) or _choose(view) is not None:
+        return None
+    return _missing(view)
+
+
+def _missing(view: View) -> Refuse:
+    return Refuse(
+        "SurvivorMissing",
+        f"quorumRecovery names {_wanted(view)}, and no such member with a vote answers",
+        "its data is saved before anything else, so it must answer",
+    )
+
+
+def _may_choose(view: View) -> bool:
+    """Tell whether a majority of a cluster that was there is lost for sure."""
+    sure = is_committed(view) or _is_surely_lost(view)
+    return sure and bool(view.cluster.status.cluster_id)
+
+
+def _choose(view: View) -> Move | None:
+    wanted = _wanted(view)
     candidates = [it for it in view.reached if wanted in {BEST, it.name} and _votes(view, it)]
     best = max(candidates, key=_has_most, default=None)
-    if best is None:
-        return Refuse(
-            "SurvivorMissing",
-            f"quorumRecovery names {wanted}, and no such member with a vote answers",
-            "its data is saved before anything else, so it must answer",
-        )
-    return SaveSurvivor(best)
+    return SaveSurvivor(best) if best is not None else None
+
+
+def _wanted(view: View) -> str:
+    approval = view.cluster.spec.quorum_recovery
+    return approval.survivor if approval else BEST
 
 
 def _is_surely_lost(view: View) -> bool:

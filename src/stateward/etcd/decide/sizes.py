@@ -105,7 +105,7 @@ def own_claims(view: View) -> Move | None:
         claim = it.claim
         if claim is None or claim.deleting or it.listed is None:
             continue
-        if (claim.owner_uid == uid) != owned or claim.cluster_uid != uid:
+        if (claim.owner_uid == uid) != owned or claim.cluster_uid != uid or not claim.labelled:
             return OwnClaim(claim, owned)
     return None
 

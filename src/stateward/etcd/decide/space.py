@@ -74,12 +74,15 @@ def _give_back(view: View, slack: list[Replica]) -> Move:
 def quota(view: View, replica: Replica) -> int | None:
     """Return how large the database of a member may grow: by its word, which older ones lack.
 
-    None: nobody knows, since it was started with other flags than those that are wanted now.
+    None: nobody knows, since it was started with other flags than those of the template in force.
+    What the spec wants beside that says nothing: a refused version keeps it out of the template.
     """
-    said = replica.said
+    said, workload = replica.said, view.workload
     if said is not None and said.db_size_quota:
         return said.db_size_quota
-    return None if view.is_outdated(replica) else view.quota or _DEFAULT_QUOTA
+    if workload is None or view.is_outdated(replica):
+        return None
+    return workload.quota or _DEFAULT_QUOTA
 
 
 def _has_room(view: View, replica: Replica) -> bool:

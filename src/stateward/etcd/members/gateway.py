@@ -10,8 +10,6 @@ import io
 import ssl
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Final
 
 import aiohttp
@@ -23,14 +21,12 @@ from stateward.etcd.members import failures, jsons, refusals
 from stateward.etcd.members.calls import Call, Deadlines, Pace, server_patience
 from stateward.etcd.members.messages import Message
 from stateward.etcd.members.port import Endpoint
+from stateward.kube.http.failures import LOST, Progress, tracing
 
 #: Bytes that an answer may have, and a line of a long one: base64 makes four of three.
 LARGEST: Final = 6 * 2**20
 _LARGEST_REFUSAL: Final = 64 * 2**10
 _LARGEST_LINE: Final = 4 * 2**20
-
-#: All that the HTTP library raises when an exchange is lost. (A timeout is an OSError.)
-_LOST: Final = (aiohttp.ClientError, OSError)
 
 #: What an HTTP code means where no code of gRPC came with it.
 _CODES: Final = {400: 3, 401: 16, 403: 7, 404: 12, 405: 12, 429: 8, 501: 12, 503: 14, 504: 4}
@@ -42,7 +38,7 @@ def new_session(kept: float) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=kept),
         cookie_jar=aiohttp.DummyCookieJar(),
-        trace_configs=[_tracing()],
+        trace_configs=[tracing()],
         trust_env=False,
         auto_decompress=False,  # we never ask for it; unasked, it may be a bomb
         headers={"User-Agent": f"stateward/{__version__}", "Accept-Encoding": "identity"},
@@ -82,10 +78,10 @@ class Gateway:
     @asynccontextmanager
     async def _head(self, call: Call, request: Message) -> AsyncIterator[aiohttp.ClientResponse]:
         """Send a call and give the beginning of its answer; what is not read is thrown away."""
-        progress = _Progress()
+        progress = Progress()
         try:
             response = await self._sent(call, request, progress)
-        except _LOST as error:
+        except LOST as error:
             raise self._lost(error, call, sent=progress.connected) from None
         try:
             yield response
@@ -93,7 +89,7 @@ class Gateway:
             response.close()  # gives a connection back whose answer was read to its end
 
     async def _sent(
-        self, call: Call, request: Message, progress: _Progress
+        self, call: Call, request: Message, progress: Progress
     ) -> aiohttp.ClientResponse:
         if self._session.closed:
             raise HouseError("connections that were closed must not be used any more")
@@ -133,7 +129,7 @@ class Gateway:
                     raise failures.confused(
                         call, str(self._endpoint), f"more than {most} bytes came"
                     )
-        except _LOST as error:
+        except LOST as error:
             raise self._lost(error, call, sent=True) from None
         return b"".join(pieces)
 
@@ -150,7 +146,7 @@ class Gateway:
                     raise failures.confused(call, str(self._endpoint), "a part is too large")
                 for line in lines:
                     yield bytes(line)
-        except _LOST as error:
+        except LOST as error:
             raise self._lost(error, call, sent=True) from None
         if held:
             yield bytes(held)
@@ -200,20 +196,3 @@ def _refusal(call: Call, status: int, body: bytes, where: str) -> PeerError:
     if isinstance(said.get("message"), str):
         message = said["message"]
     return refusals.meaning(code, message, call, where)
-
-
-@dataclass(slots=True)
-class _Progress:
-    """Whether there was a connection, for one call: from then on it may have been sent."""
-
-    connected: bool = False
-
-
-def _tracing() -> aiohttp.TraceConfig:
-    async def connected(_session: object, context: SimpleNamespace, _params: object) -> None:
-        context.trace_request_ctx.connected = True
-
-    config = aiohttp.TraceConfig()
-    config.on_connection_create_end.append(connected)
-    config.on_connection_reuseconn.append(connected)
-    return config

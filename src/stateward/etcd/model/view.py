@@ -28,6 +28,8 @@ class PodSeen:
     #: Whether the container of etcd runs now, and how often it was started again.
     running: bool = False
     restarts: int = 0
+    #: Whether nobody hears of its node, so that all that is said of its container is old.
+    unheard: bool = False
     #: Why it does not run, in Kubernetes' word: CrashLoopBackOff, ImagePullBackOff, Unschedulable.
     trouble: str = ""
     #: How its last run ended, in Kubernetes' word: OOMKilled, Error, Completed.
@@ -53,6 +55,8 @@ class ClaimSeen:
     cluster_uid: str = ""
     #: UID of the EtcdCluster that it goes with; empty: it stays.
     owner_uid: str = ""
+    #: Whether its labels say whose it is: without them nobody watches it.
+    labelled: bool = True
     #: How much it asks for, in bytes.
     requested: int = 0
 
@@ -81,6 +85,8 @@ class WorkloadSeen:
     outgrown: bool = False
     #: Whether its template gives new claims to a cluster that is gone: they would go after it.
     disowned: bool = False
+    #: How many bytes a database may grow to by the flags in its template; 0: they do not say.
+    quota: int = 0
 
     @property
     def is_settled(self) -> bool:
@@ -155,14 +161,14 @@ class View:
     has_service: bool = True
     #: Names of claims that members would take, and that hold the data of another cluster.
     taken_claims: tuple[str, ...] = ()
+    #: What is wrong with a secret that the spec names, in a sentence; empty: nothing.
+    secret_flaw: str = ""
     #: The etcd that the wanted image holds; empty when it does not say.
     image_version: str = ""
     #: How many bytes a claim shall ask for; 0: data lies in an emptyDir.
     wanted_bytes: int = 0
     #: The same as people write it.
     wanted_size: str = ""
-    #: How many bytes a database may grow to by the flags that are wanted; 0: they do not say.
-    quota: int = 0
 
     # ---------------------------------------------------------------------------- what is wanted
 

@@ -9,7 +9,7 @@ from stateward.etcd.build import claims
 from stateward.etcd.build.config import config_map
 from stateward.etcd.caches import INSTANCE
 from stateward.etcd.decide import configs, moves
-from stateward.etcd.model.names import CLUSTER_UID_LABEL
+from stateward.etcd.model.names import CLUSTER_UID_LABEL, labels
 from stateward.etcd.model.view import PodSeen
 from stateward.etcd.moves import volumes
 from stateward.etcd.moves.tools import Tools
@@ -102,8 +102,10 @@ async def own_claim(tools: Tools, seen: Seen, move: moves.OwnClaim) -> None:
         with suppress(Invalid):  # somebody else was faster; we look again
             await volumes.untie(tools.client, seen.cluster.metadata.uid, metadata)
     body = claims.going_with(seen.cluster, metadata) if move.owned else claims.staying(metadata)
-    # From now on it holds this cluster's data, also when it was left by an earlier one.
-    body["metadata"]["labels"] = {CLUSTER_UID_LABEL: seen.cluster.metadata.uid}
+    # From now on it holds this cluster's data, also when it was left by an earlier one. The other
+    # labels are the template's; somebody may have taken them off, and then nobody watches it.
+    cluster = seen.cluster.metadata
+    body["metadata"]["labels"] = labels(cluster.name) | {CLUSTER_UID_LABEL: cluster.uid}
     apply = Apply(body, claims.CLAIM_MANAGER, force=True)
     with suppress(NotFound, Conflict, Invalid):  # it is gone, or another one has its name
         await tools.client.patch(VOLUME_CLAIMS, metadata.key, apply)

@@ -15,6 +15,8 @@ from stateward.etcd.decide import moves
 _FREE = 3
 #: Seconds to wait after that, at first and at most.
 _FIRST, _MOST = 1.0, 30.0
+#: Seconds after which what was done has helped, if nothing had to be done meanwhile.
+_HELPED = 60.0
 _REMEMBERED = 10_000
 
 
@@ -50,9 +52,14 @@ class Repeats:
         if len(self._last) > _REMEMBERED:
             self._last.popitem(last=False)
 
-    def forget(self, uid: str) -> None:
-        """Note that nothing had to be done: what was done helped."""
-        self._last.pop(uid, None)
+    def rested(self, uid: str) -> None:
+        """Note that nothing had to be done: if that lasts, what was done helped.
+
+        Not at once: an alarm that was disarmed comes back only with the next write of a client.
+        """
+        last = self._last.get(uid)
+        if last is not None and self._clock.monotonic() - last.at >= _HELPED:
+            del self._last[uid]
 
 
 def _words(move: moves.Act) -> str:

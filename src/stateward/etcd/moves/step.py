@@ -78,13 +78,13 @@ class MakeNextMove:
         move, uid = seen.judgement.move, seen.cluster.metadata.uid
         match move:
             case moves.Rest():
-                self._repeats.forget(uid)
+                self._repeats.rested(uid)
                 return DONE
             case moves.Await(reason=reason, message=message, after=after):
-                self._repeats.forget(uid)
+                self._repeats.rested(uid)
                 return Wait(reason, message) if after is None else Retry(after, reason, message)
             case moves.Refuse(reason=reason, message=message, hint=hint):
-                self._repeats.forget(uid)
+                self._repeats.rested(uid)
                 return Blocked(reason, message, hint)
             case _:
                 return await self._unless_in_vain(seen, move)

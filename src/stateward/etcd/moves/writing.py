@@ -10,6 +10,7 @@ from typing import Any
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
 from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.build.config import TOKEN
 from stateward.etcd.build.documents import Wanted
 from stateward.etcd.model.names import CLUSTER_UID_LABEL, FIELD_MANAGER
 from stateward.etcd.moves.refused import refusal
@@ -100,17 +101,26 @@ def _taken(resource: Resource[Any], found: Object, wanted: Json) -> Outcome | No
     """Say so when an object of that name is not our cluster's."""
     if is_ours(found.metadata, wanted["metadata"]["ownerReferences"][0]["uid"]):
         return None
+    if found.metadata.controller is None and _speaks_of_us(found, wanted):
+        return None
     name = found.metadata.name
     if found.metadata.deleting:
         return Wait("LeftoverLeaving", f"waiting for {resource.kind} {name} of before to go")
     return _name_taken(resource, found.metadata.key, "it is not of this cluster")
 
 
+def _speaks_of_us(found: Object, wanted: Json) -> bool:
+    """Tell whether what is in an object names our very cluster, though its labels no longer do."""
+    token = (wanted.get("data") or {}).get(TOKEN)
+    return isinstance(found, Whole) and token is not None and found.data.get(TOKEN) == token
+
+
 def _name_taken(resource: Resource[Any], key: ObjectKey, why: str) -> Blocked:
     return Blocked(
         "NameTaken",
         f"{resource.kind} {key.name} is there and cannot be ours: {why}",
-        f"delete or rename it, or give the cluster another name ({resource.plural})",
+        f"look at what is in it, then delete it: kubectl -n {key.namespace} delete"
+        f" {resource.plural} {key.name}; or give the cluster another name",
     )
 
 

@@ -19,7 +19,7 @@ _STRANGER = "is not a pod of this cluster"
 def reports(view: View) -> tuple[MemberReport, ...]:
     """Return a line for each listed member; without a quorum, for each that is remembered."""
     rows = {row.name: row for row in _rows(view)}  # the name is the key of the list: only one each
-    return tuple(rows[name] for name in sorted(rows, key=lambda it: (rows[it].ordinal, it)))
+    return tuple(rows[name] for name in sorted(rows, key=lambda it: (rows[it].ordinal or 0, it)))
 
 
 def db_size(size: int) -> str:
@@ -116,6 +116,7 @@ def _sleeper(view: View, past: KnownMember) -> MemberReport:
         ordinal=_ordinal(view, past),
         role="unknown",
         learner=past.learner,
+        healthy=False,
         message="asleep",
     )
 
@@ -130,6 +131,7 @@ def _stranger(view: View, member: Member) -> MemberReport:
         ordinal=-1,
         role="unknown",
         learner=member.learner,
+        healthy=False,
         unhealthy_since=_since(view, name, id_, healthy=False),
         message=_STRANGER,
     )

@@ -103,7 +103,7 @@ def _seen(view: View) -> Iterator[Reading]:
     yield Reading("stateward_etcd_quorate", (), view.has_quorum)
     yield Reading("stateward_etcd_has_leader", (), _leader_id(view) != 0)
     for row in members:
-        yield Reading("stateward_etcd_member_healthy", (row.name,), row.healthy)
+        yield Reading("stateward_etcd_member_healthy", (row.name,), bool(row.healthy))
     for replica in view.reached:
         if replica.said is not None:
             yield from _sizes(replica.name, replica.said)

@@ -37,7 +37,8 @@ def situation_of(view: View) -> Situation:
             return found
     count = len(view.healthy_voters)
     every = f"all {count} members are" if count > 1 else "the only member is"
-    return Situation(Reason.ALL_MEMBERS_HEALTHY, f"{every} healthy and up to date")
+    how = _of_another_version(view) or "healthy and up to date"
+    return Situation(Reason.ALL_MEMBERS_HEALTHY, f"{every} {how}")
 
 
 def is_asleep(view: View) -> bool:
@@ -216,6 +217,27 @@ def _rolls(view: View) -> Situation | None:
         message = f"to be upgraded to {view.image_version}: {waiting}"
         return Situation(Reason.UPGRADING, message)
     return Situation(Reason.ROLLING, f"to be restarted with new settings: {waiting}")
+
+
+def _of_another_version(view: View) -> str:
+    """Say that members run another etcd than was asked for, though nothing is left to do.
+
+    A local cluster runs the etcd that the machine has, whatever patch release a tag names.
+    """
+    asked = view.image_version
+    run = {it.name: it.said.version.partition("-")[0] for it in view.healthy_voters if it.said}
+    others = {name: version for name, version in run.items() if asked and version != asked}
+    if not others:
+        return ""
+    who = "they" if len(others) > 1 else "it"
+    if len(others) < len(run):
+        who = ", ".join(others)
+    verb, whose = ("run", "their") if len(others) > 1 else ("runs", "its")
+    versions = ", ".join(sorted(set(others.values())))
+    return (
+        f"healthy; {who} {verb} etcd {versions}, not {asked} as asked:"
+        f" {whose} image is of another version than its name says"
+    )
 
 
 _QUESTIONS: tuple[Question, ...] = (

@@ -8,6 +8,8 @@ read: PeerConfused       write: OutcomeUnknown
 from __future__ import annotations
 
 import ssl
+from dataclasses import dataclass
+from types import SimpleNamespace
 
 import aiohttp
 
@@ -17,6 +19,25 @@ from stateward.kube.http.requests import Request
 
 #: All that the HTTP library raises when an exchange is lost. (A timeout is an OSError.)
 LOST = (aiohttp.ClientError, OSError)
+
+
+@dataclass(slots=True)
+class Progress:
+    """Whether there was a connection, for one request: from then on it may have been sent."""
+
+    connected: bool = False
+
+
+def tracing() -> aiohttp.TraceConfig:
+    """Return what tells a request's :class:`Progress`, given as its ``trace_request_ctx``."""
+
+    async def connected(_session: object, context: SimpleNamespace, _params: object) -> None:
+        context.trace_request_ctx.connected = True
+
+    config = aiohttp.TraceConfig()
+    config.on_connection_create_end.append(connected)
+    config.on_connection_reuseconn.append(connected)
+    return config
 
 
 def meaning_of(error: BaseException, request: Request, server: str, *, sent: bool) -> PeerError:

@@ -27,6 +27,10 @@ E = TypeVar("E")
 SERVICE_ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 
 
+class NotConfigured(UsageError):
+    """Nothing names a cluster: no file, and no pod that we would be."""
+
+
 def find_access(
     environment: Mapping[str, str],
     *,
@@ -39,7 +43,7 @@ def find_access(
         return from_kubeconfig(found, environment, context=context)
     if not context and environment.get("KUBERNETES_SERVICE_HOST"):
         return in_cluster(environment, service_account)
-    raise UsageError(
+    raise NotConfigured(
         "a cluster must be configured, but there is no kubeconfig and this is no pod of a cluster",
         hint="name a file with --kubeconfig or $KUBECONFIG",
     )

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 
 import aiohttp
 from yarl import URL
@@ -23,6 +22,7 @@ from stateward.kube.errors import Unauthorized
 from stateward.kube.http import answers, failures
 from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.answers import Answer
+from stateward.kube.http.failures import Progress, tracing
 from stateward.kube.http.login import Login, Logins
 from stateward.kube.http.requests import Request
 
@@ -135,7 +135,7 @@ class Wire:
 
         What is not read of it is thrown away.
         """
-        progress = _Progress()
+        progress = Progress()
         try:
             response = await self._sent(request, login, patience, progress)
         except _LostOnce as lost:
@@ -152,7 +152,7 @@ class Wire:
             _hang_up(response)
 
     async def _sent(
-        self, request: Request, login: Login, patience: Patience, progress: _Progress
+        self, request: Request, login: Login, patience: Patience, progress: Progress
     ) -> aiohttp.ClientResponse:
         return await self._session_now().request(
             request.method,
@@ -255,13 +255,6 @@ def _headers(request: Request, login: tuple[tuple[str, str], ...]) -> list[tuple
     return headers
 
 
-@dataclass(slots=True)
-class _Progress:
-    """Whether there was a connection, for one request: from then on it may have been sent."""
-
-    connected: bool = False
-
-
 class _LostOnce(Exception):
     """Carries an error past the library's own repetition."""
 
@@ -283,7 +276,7 @@ def _new_session() -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0),  # every watch holds a connection of its own
         cookie_jar=aiohttp.DummyCookieJar(),
-        trace_configs=[_tracing()],
+        trace_configs=[tracing()],
         middlewares=(_never_twice,),
         # Watch events are tens of kilobytes: a small buffer would stop and start the socket for
         # each.
@@ -299,13 +292,3 @@ async def _never_twice(
         return await handler(request)
     except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
         raise _LostOnce(error) from error
-
-
-def _tracing() -> aiohttp.TraceConfig:
-    async def connected(_session: object, context: SimpleNamespace, _params: object) -> None:
-        context.trace_request_ctx.connected = True
-
-    config = aiohttp.TraceConfig()
-    config.on_connection_create_end.append(connected)
-    config.on_connection_reuseconn.append(connected)
-    return config

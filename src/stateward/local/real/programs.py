@@ -145,6 +145,19 @@ def _said(argv: list[str], patience: float) -> bytes:
     return said + complained
 
 
+def can_run(path: Path) -> bool:
+    """Tell whether it is a program that we may run."""
+    return is_file(path) and os.access(path, os.X_OK)
+
+
+def is_file(path: Path) -> bool:
+    """Tell whether it is a file; one in a folder into which we may not look is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return False
+
+
 def _found(part: Part, program: str, environment: Mapping[str, str]) -> Iterator[Found]:
     for origin in _NAMED.get(part.name, ()):
         for path in _named(environment.get(origin, ""), program):
@@ -156,7 +169,7 @@ def _found(part: Part, program: str, environment: Mapping[str, str]) -> Iterator
         if _is_of(part, version):
             yield Found(path, version, "PATH")
     for folder in versions(cache(environment) / part.folder):
-        if _is_of(part, folder.name) and _can_run(folder / program):
+        if _is_of(part, folder.name) and can_run(folder / program):
             yield Found(folder / program, folder.name, "cache")
 
 
@@ -181,10 +194,10 @@ def _named(text: str, program: str) -> Iterator[Path]:
     """Return where a program may be, of the folders and programs that a variable names."""
     for named in filter(None, text.split(os.pathsep)):
         path = Path(named).absolute()
-        if program == "etcd" and _is_file(path):  # by whatever name
-            yield from filter(_can_run, [path])
+        if program == "etcd" and is_file(path):  # by whatever name
+            yield from filter(can_run, [path])
         else:
-            yield from _in_folders([path.parent if _is_file(path) else path], program)
+            yield from _in_folders([path.parent if is_file(path) else path], program)
 
 
 def named_in_vain(environment: Mapping[str, str]) -> list[tuple[str, str]]:
@@ -199,15 +212,4 @@ def named_in_vain(environment: Mapping[str, str]) -> list[tuple[str, str]]:
 
 def _in_folders(folders: Iterable[str | Path], program: str) -> Iterator[Path]:
     """Return where a program is; whoever runs it may be in another folder than we are."""
-    return filter(_can_run, (Path(it).absolute() / program for it in folders if it))
-
-
-def _can_run(path: Path) -> bool:
-    return _is_file(path) and os.access(path, os.X_OK)
-
-
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except OSError:  # in a folder into which we may not look
-        return False
+    return filter(can_run, (Path(it).absolute() / program for it in folders if it))

@@ -44,16 +44,14 @@ class Door:
             raise PeerUnreachable("it does not listen")
 
 
-def writer(*doors: Door) -> Writer:
-    members: Any = doors
-    return Writer(lambda: members, SystemClock())
-
-
 @asynccontextmanager
-async def at_work(it: Writer) -> AsyncGenerator[None, None]:
+async def writing(*doors: Door) -> AsyncGenerator[Writer, None]:
+    """Write through these doors for the length of a block."""
+    members: Any = doors
+    it = Writer(lambda: members, SystemClock())
     task = asyncio.create_task(it.run())
     try:
-        yield
+        yield it
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
@@ -61,8 +59,7 @@ async def at_work(it: Writer) -> AsyncGenerator[None, None]:
 
 async def test_it_writes_and_everything_is_there() -> None:
     door = Door()
-    it = writer(door)
-    async with at_work(it):
+    async with writing(door) as it:
         await asyncio.sleep(2)
 
     assert it.acknowledged == len(door.kept) > 50
@@ -71,8 +68,7 @@ async def test_it_writes_and_everything_is_there() -> None:
 
 async def test_what_was_acknowledged_and_is_gone_is_lost() -> None:
     door = Door()
-    it = writer(door)
-    async with at_work(it):
+    async with writing(door) as it:
         await asyncio.sleep(1)
     del door.kept[b"stateward-writer/000000003"]
     door.kept[b"stateward-writer/000000005"] = b"something else"
@@ -82,8 +78,7 @@ async def test_what_was_acknowledged_and_is_gone_is_lost() -> None:
 
 async def test_one_door_that_opens_is_enough_and_is_asked_first_from_then_on() -> None:
     shut, door = Door(open=False), Door()
-    it = writer(shut, door)
-    async with at_work(it):
+    async with writing(shut, door) as it:
         await asyncio.sleep(2)
 
     assert it.failed == 0
@@ -92,8 +87,7 @@ async def test_one_door_that_opens_is_enough_and_is_asked_first_from_then_on() -
 
 async def test_a_time_in_which_nobody_answers_is_a_gap_with_failures() -> None:
     door = Door()
-    it = writer(door)
-    async with at_work(it):
+    async with writing(door) as it:
         await asyncio.sleep(1)
         door.open = False
         await asyncio.sleep(3)
@@ -107,8 +101,7 @@ async def test_a_time_in_which_nobody_answers_is_a_gap_with_failures() -> None:
 
 async def test_a_lap_has_gaps_of_its_own_and_one_that_is_open_belongs_to_the_next() -> None:
     door = Door()
-    it = writer(door)
-    async with at_work(it):
+    async with writing(door) as it:
         await asyncio.sleep(1)
         door.open = False
         await asyncio.sleep(1)
@@ -126,8 +119,7 @@ async def test_a_lap_has_gaps_of_its_own_and_one_that_is_open_belongs_to_the_nex
 
 async def test_before_the_first_acknowledgement_and_at_rest_nothing_fails() -> None:
     door = Door(open=False)
-    it = writer(door)
-    async with at_work(it):
+    async with writing(door) as it:
         await asyncio.sleep(5)
         assert (it.failed, it.gap_so_far()) == (0, 0.0)
         door.open = True
@@ -148,8 +140,7 @@ async def test_before_the_first_acknowledgement_and_at_rest_nothing_fails() -> N
 
 async def test_where_nobody_answers_nothing_is_said_about_losses() -> None:
     door = Door()
-    it = writer(door)
-    async with at_work(it):
+    async with writing(door) as it:
         await asyncio.sleep(1)
     door.open = False
 

@@ -12,6 +12,7 @@ from stateward.core.version import Version
 from stateward.etcd.api import options
 from stateward.etcd.api.settings import settings_of
 from stateward.etcd.build import config
+from stateward.etcd.build.flags import quota
 from stateward.etcd.build.pod import TRUST_ANNOTATION, pod_template
 from stateward.etcd.build.probes import probes
 from stateward.kube.codec import Json
@@ -66,6 +67,22 @@ def test_a_user_s_option_stands_in_for_our_default(
 ) -> None:
     found = said(**spec)
     assert {name: found.get(name) for name in expected} == expected
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        ({"storage": sized("1000")}, 950),
+        ({"options": {"quota-backend-bytes": "5"}}, 5),
+        ({"storage": {"emptyDir": {}}}, 0),
+        ({"podTemplate": etcd_with(env=[{"name": "ETCD_QUOTA_BACKEND_BYTES", "value": "7"}])}, 7),
+        ({"podTemplate": etcd_with(env=[{"name": "ETCD_QUOTA_BACKEND_BYTES"}])}, 0),
+        ({"options": {"quota-backend-bytes": "-1"}}, 0),
+    ],
+)
+def test_the_quota_is_read_back_from_a_container(spec: Json, expected: int) -> None:
+    (container,) = template(**spec)["spec"]["containers"]
+    assert quota(container) == expected
 
 
 def test_a_bare_option_is_a_bare_flag_and_options_come_by_name() -> None:

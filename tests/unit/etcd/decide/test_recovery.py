@@ -12,6 +12,7 @@ from fakes.etcd_views import NOW, REVISION, picture, told
 from stateward.core import moments
 from stateward.core.facts import Known
 from stateward.core.outcome import DONE, Blocked
+from stateward.etcd.api.spec import EtcdClusterSpec
 from stateward.etcd.api.status import RecoveryReport
 from stateward.etcd.decide import chart, moves
 from stateward.etcd.model.view import View
@@ -180,6 +181,29 @@ def test_on_empty_dir_the_survivor_is_the_only_copy_and_stays() -> None:
 )
 def test_the_best_survivor(text: str, options: dict[str, Any], expected: str) -> None:
     assert words(chart.next_move(recovering(text, None, options, approved=True))) == expected
+
+
+NAMED = {"quorumRecovery": {"acceptDataLoss": True, "survivor": "shop-1"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        pytest.param("3: n d- d-", {"replicas": 1}, "WriteWorkload 3", id="its pod was taken away"),
+        pytest.param("3: n d- d-", {"workload": False}, "WriteWorkload 3", id="and the workload"),
+        pytest.param("3: n d!' d!", {}, "DeletePod shop-1", id="a new template may mend it"),
+        pytest.param("3: n d d", {}, "Refuse SurvivorMissing", id="only a person can help"),
+        pytest.param("3: n n d", {}, "SaveSurvivor shop-1", id="it is there"),
+    ],
+)
+def test_a_survivor_that_does_not_answer_is_brought_back(
+    text: str, options: dict[str, Any], expected: str
+) -> None:
+    """4b, after 17 and 17b: a person who names a survivor must not keep it away."""
+    view = recovering(text, None, {**options, "quorum": False}, approved=True)
+    spec = msgspec.convert({**msgspec.to_builtins(view.cluster.spec), **NAMED}, EtcdClusterSpec)
+    view = replace(view, cluster=msgspec.structs.replace(view.cluster, spec=spec))
+    assert words(chart.next_move(view)) == expected
 
 
 def test_calls_for_an_election_make_nobody_a_better_survivor() -> None:

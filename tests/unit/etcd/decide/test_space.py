@@ -25,6 +25,10 @@ TRIED_AND_BROKEN = msgspec.structs.replace(
 )
 FULL = {"db_size": 2 << 30, "db_size_in_use": 2 << 30}
 
+#: Members that do not say how large their databases may grow, under a version that may not follow.
+OF_3_5 = {"version": "3.5.21", "db_size_quota": 0}
+HELD = {"alarms": {1: AlarmKind.NO_SPACE}, "status": TRIED, "image_version": "3.7.0"}
+
 ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ("9b full, and room by now", "3: L f f", {"alarms": {1: AlarmKind.NO_SPACE}}, "Disarm"),
     (
@@ -85,6 +89,18 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
         "DeletePod shop-2",
     ),
     (
+        "9b a larger quota that a refused version keeps out of the template gives no room",
+        "3: L f f",
+        HELD | {"said": OF_3_5 | FULL, "workload": {"quota": 2 << 30, "differs": True}},
+        "Refuse UpgradeRefused",
+    ),
+    (
+        "9b and room by the quota in force is room",
+        "3: L f f",
+        HELD | {"said": OF_3_5, "workload": {"quota": 2 << 30, "differs": True}},
+        "Disarm",
+    ),
+    (
         "9b a full database keeps nobody from being replaced",
         "3: L f d!",
         {"alarms": {1: AlarmKind.NO_SPACE}, "said": FULL, "status": TRIED_AND_BROKEN},
@@ -134,6 +150,17 @@ def test_18_a_cluster_goes_on_from_kept_volumes_only_if_none_is_missing(
         for it in view.replicas
     )
     assert words(chart.next_move(replace(view, replicas=kept))) == expected
+
+
+@pytest.mark.parametrize(("text", "config"), [("3: L f f", ""), ("3: L f u!", "existing 0 1 2")])
+def test_8a_a_claim_whose_labels_were_taken_off_gets_them_again(text: str, config: str) -> None:
+    """Before 6b and 13a: nobody watches such a claim, so nobody would ever delete it."""
+    view = picture(text, config=config)
+    *others, last = view.replicas
+    assert last.claim is not None
+    bare = replace(last, claim=replace(last.claim, labelled=False))
+    found = chart.next_move(replace(view, replicas=(*others, bare)))
+    assert words(found) == "OwnClaim data-shop-2"
 
 
 @pytest.mark.parametrize(

@@ -270,8 +270,21 @@ async def test_what_helped_may_be_done_at_once_another_time() -> None:
     room = Room()
     for _ in range(10):
         await room.make(ASKING["Disarm"][0])
+        await asyncio.sleep(60)
+        room.leadership.renewed(room.clock.monotonic())
         await room.make(moves.Rest())
     assert len(room.door.asked) == 10
+
+
+async def test_what_only_seemed_to_help_is_done_ever_more_rarely_too() -> None:
+    """An alarm is back with the next write of a client; between them there is nothing to do."""
+    room = Room()
+    for _ in range(600):
+        await room.make(ASKING["Disarm"][0])
+        await asyncio.sleep(1)
+        room.leadership.renewed(room.clock.monotonic())
+        await room.make(moves.Rest())
+    assert len(room.door.asked) < 30
 
 
 async def test_another_move_does_not_wait() -> None:

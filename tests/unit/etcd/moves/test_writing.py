@@ -9,9 +9,11 @@ import pytest
 from stateward.core.errors import PeerUnreachable
 from stateward.core.outcome import DONE, Blocked, Retry
 from stateward.etcd.build import documents
-from stateward.etcd.model.view import View
+from stateward.etcd.build.config import TOKEN, config_map
+from stateward.etcd.model.names import config_key
+from stateward.etcd.model.view import Config, View
 from stateward.etcd.moves.writing import Applier, EnsureObjects
-from stateward.etcd.objects import WORKLOADS
+from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS
 from stateward.etcd.seen import Seen
 from stateward.kube import drift
 from stateward.kube.client import MergePatch
@@ -80,3 +82,35 @@ class Rewriting:
         await self._client.patch(resource, key, patch)
         body = {"spec": {"revisionHistoryLimit": 10}}
         return await self._client.patch(resource, key, MergePatch(body))
+
+
+CONFIG = Config((("shop-0", "https://shop-0:2380"),), existing=True)
+BARE = MergePatch({"metadata": {"labels": None, "ownerReferences": None}})
+
+
+async def test_a_config_map_without_labels_and_owner_is_known_by_what_is_in_it() -> None:
+    place = Place()
+    cluster = await place.cluster(replicas=3)
+    wanted, key = config_map(cluster, CONFIG), config_key(cluster.metadata.key)
+    applier = Applier(place.client)
+    assert await applier.apply(WHOLE_CONFIG_MAPS, wanted, seen=False) is None
+    bare = await place.user.patch(WHOLE_CONFIG_MAPS, key, BARE)
+    assert not bare.metadata.labels
+    assert await applier.apply(WHOLE_CONFIG_MAPS, wanted, seen=False) is None
+    again = await place.user.get(WHOLE_CONFIG_MAPS, key)
+    assert again.metadata.controller is not None
+    assert again.metadata.labels == wanted["metadata"]["labels"]
+
+
+@pytest.mark.parametrize("data", [{}, {TOKEN: "default-shop-of-an-earlier-one"}])
+async def test_one_that_speaks_of_nobody_we_know_is_left_alone(data: dict[str, str]) -> None:
+    place = Place()
+    cluster = await place.cluster(replicas=3)
+    wanted, key = config_map(cluster, CONFIG), config_key(cluster.metadata.key)
+    metadata = {"namespace": key.namespace, "name": key.name}
+    theirs = await place.user.create(WHOLE_CONFIG_MAPS, {"metadata": metadata, "data": data})
+    said = await Applier(place.client).apply(WHOLE_CONFIG_MAPS, wanted, seen=False)
+    assert isinstance(said, Blocked)
+    assert said.reason == "NameTaken"
+    assert f"kubectl -n default delete configmaps {key.name}" in said.hint
+    assert await place.user.get(WHOLE_CONFIG_MAPS, key) == theirs

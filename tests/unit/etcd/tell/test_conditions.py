@@ -191,3 +191,22 @@ def test_the_version_in_an_upgrade_is_told():
 
     assert status.conditions[0].message == f"to be upgraded to {VERSION}: shop-2"
     assert status.version == "3.5.30"
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "message"),
+    [
+        ("3: L f f", {}, "all 3 members are healthy and up to date"),
+        ("1: L", {"versions": {0: "3.6.16-rc.0"}}, "the only member is healthy and up to date"),
+        ("1: L", {"image_version": ""}, "the only member is healthy and up to date"),
+        ("3: L f f", {"image_version": "3.6.4"}, "all 3 members are healthy; they run etcd 3.6.16, not 3.6.4 as asked: their image is of another version than its name says"),
+        ("1: L", {"image_version": "3.6.4"}, "the only member is healthy; it runs etcd 3.6.16, not 3.6.4 as asked: its image is of another version than its name says"),
+        ("2: L f", {"versions": {1: "3.6.4"}, "image_version": "3.6.4"}, "all 2 members are healthy; shop-0 runs etcd 3.6.16, not 3.6.4 as asked: its image is of another version than its name says"),
+    ],
+)  # fmt: skip
+def test_another_version_than_was_asked_for_is_told(text, options, message):
+    status = status_of(picture(text, **options), [("MakeNextMove", DONE)], [])
+
+    ready = conditions.find(status.conditions, "Ready")
+    assert (ready.status, ready.reason, ready.message) == ("True", "AllMembersHealthy", message)
+    assert status.doing == "nothing to do"

@@ -6,9 +6,11 @@ import pytest
 
 from fakes.etcd_views import picture, told
 from stateward.core.facts import Known
+from stateward.etcd.api.status import EtcdClusterStatus
 from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.tell.members import db_size, index_lag, reports
 from stateward.etcd.tell.status import status_of
+from stateward.kube.codec import decode, decode_json, encode
 
 SINCE, LATER = "2023-11-14T22:13:20Z", "2023-11-14T22:23:20Z"
 
@@ -48,6 +50,32 @@ def test_a_line(text, options, expected):
     row = reports(picture(text, **options))[-1]
 
     assert f"{row.role}{'+' if row.healthy else '-'} {row.message}".strip() == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        ("3: L f d", {}, [(0, True, False), (1, True, False), (2, False, False)]),
+        ("2: L f l", {}, [(0, True, False), (1, True, False), (2, True, True)]),
+        ("1: L", {"foreign": 1}, [(-1, False, False), (0, True, False)]),
+        ("0: c", {"replicas": 0, "latched": True, "last_known": [0]}, [(0, False, False)]),
+    ],
+)
+def test_what_is_asked_of_every_member_is_written(text, options, expected):
+    """`kubectl -o jsonpath` finds no number and no health that was left out for being 0 or false."""
+    status = status_of(picture(text, **options), [], [])
+
+    rows = decode_json(encode(status))["members"]
+    assert [(it["ordinal"], it["healthy"], it["learner"]) for it in rows] == expected
+    assert decode(encode(status), EtcdClusterStatus) == status
+
+
+def test_a_status_of_before_is_read():
+    found = decode('{"members": [{"name": "shop-0"}]}', EtcdClusterStatus).members[0]
+
+    assert (found.name, found.ordinal, found.healthy) == ("shop-0", None, None)
+    still = told(picture("3: L f d"), EtcdClusterStatus(members=(found,)))
+    assert [it.name for it in reports(still)] == ["shop-0", "shop-1", "shop-2"]
 
 
 def names(view) -> list[str]:
