@@ -196,6 +196,45 @@ async def test_a_deleted_claim_stays_while_its_pod_runs_and_then_the_member_is_r
         await tells(it, "RemoveMember", "AddLearner", "Promote")
 
 
+async def test_13_14_nobody_goes_to_sleep_on_a_volume_that_somebody_deleted(plane: str) -> None:
+    """The two good copies stay until the third one has another volume."""
+    async with world(plane) as it, it.operating():
+        before = await three(it)
+        await it.door(await pod(it, 0)).put(b"promised", b"kept")
+        await run_kubectl(it, "delete", "pvc", "data-shop-0", "--wait=false")
+        await it.until(NAME, lambda now: said(now, "Ready") == ("False", "VolumeLeaving"))
+        await it.edit(NAME, replicas=0)
+        await it.until(NAME, lambda now: now.status.observed_generation == 2)
+        await stays(lambda: standing(it), before)
+        held = await it.get(NAME)
+        assert said(held, "Ready") == ("False", "VolumeLeaving")
+        assert said(held, "Available") == ("True", "QuorumAgrees")
+        assert "kubectl delete pod shop-0" in held.status.blockers[0].hint
+        await run_kubectl(it, "delete", "pod", "shop-0", "--wait=false")
+        await it.until(NAME, lambda now: said(now, "Ready") == ("True", "Asleep"))
+        await it.edit(NAME, replicas=1)
+        await it.ready(NAME)
+        assert await it.door(await pod(it, 0)).get(b"promised") == b"kept"
+
+
+async def test_14_19_the_only_copy_is_not_stopped_on_a_volume_that_somebody_deleted(
+    plane: str,
+) -> None:
+    async with world(plane) as it, it.operating():
+        before = await three(it, replicas=1)
+        await run_kubectl(it, "delete", "pvc", "data-shop-0", "--wait=false")
+        await it.until(NAME, lambda now: said(now, "Ready") == ("False", "VolumeLeaving"))
+        for change in ({"options": {"max-txn-ops": "256"}}, {"replicas": 0}):
+            await it.edit(NAME, **change)
+            await nudge(it)
+            await stays(lambda: standing(it), before, seconds=3)
+        assert said(await it.get(NAME), "Available") == ("True", "QuorumAgrees")
+        await it.edit(NAME, replicas=3)
+        # The change is rolled: where the others hold the data, the first one joins anew.
+        after = await replaced(it, before, 0)
+        assert after.claims[0] != before.claims[0]
+
+
 # -------------------------------------------------------------------------- the only copy
 
 

@@ -10,13 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from stateward.core import moments
 from stateward.core.facts import Unknown
 from stateward.etcd.decide import configs, sizes
 from stateward.etcd.decide.moves import Await, Move, Refuse, Rest, WriteConfig, WriteWorkload
 from stateward.etcd.model import history
 from stateward.etcd.model.view import Config, View, WorkloadSeen
+from stateward.kube import conditions
 
 _LOOK_AGAIN = 2.0
+#: Seconds in which members that start, or start again, answer.
+_PATIENCE = 60.0
 
 
 def was_never_seen(view: View) -> bool:
@@ -151,6 +155,8 @@ def stand_by(view: View) -> Move | None:
     known = configs.known_ordinals(view)
     if workload is None:
         return _lost_workload(view)
+    if view.wanted == 0 and workload.replicas == 0 and known == (0,):
+        return Await("PodsLeaving", "waiting for the last member to fall asleep", 1.0)
     if not set(known) <= set(workload.ordinals):
         return _spanning(view, known, "its members lack pods")
     if workload.differs:
@@ -201,7 +207,7 @@ def wait_for_quorum(view: View) -> Move:
             "members answer, and want to know who we are: logins were turned on",
             "set security.enableAuth with its certificates, or turn logins off with etcdctl",
         )
-    if not reached:
+    if not reached and not _is_surely_silent(view):
         return Await("Unreachable", f"none of {size} members answers", _LOOK_AGAIN)
     if is_led(view):
         words = "members say that somebody leads, but none could ask a majority"
@@ -213,6 +219,16 @@ def wait_for_quorum(view: View) -> Move:
         f"{reached} of {len(configs.known_ordinals(view))} members answer and no majority agrees",
         "bring the missing pods back; if their data is lost for good, see quorumRecovery",
     )
+
+
+def _is_surely_silent(view: View) -> bool:
+    """Tell whether nobody is about to answer: all had time, and none is ready and only unheard."""
+    told = conditions.find(view.cluster.status.conditions, "Quorate")
+    since = told.last_transition_time if told is not None and told.status == "False" else None
+    if not since or view.now - moments.from_rfc3339(since) < _PATIENCE:
+        return False
+    pods = [it.pod for it in view.replicas if it.pod is not None]
+    return all(not it.ready and view.now - it.created >= _PATIENCE for it in pods)
 
 
 def _want_a_login(view: View) -> bool:

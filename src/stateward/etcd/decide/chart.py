@@ -11,7 +11,17 @@ from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from stateward.core.facts import Known
-from stateward.etcd.decide import absent, configs, guards, recovery, repair, rolling, sizes, space
+from stateward.etcd.decide import (
+    absent,
+    configs,
+    doomed,
+    guards,
+    recovery,
+    repair,
+    rolling,
+    sizes,
+    space,
+)
 from stateward.etcd.decide.moves import (
     Act,
     AddLearner,
@@ -248,8 +258,11 @@ OWNERSHIP: tuple[tuple[str, Row], ...] = (
 #: Refusals that hold back one step, as they call it, and keep no later row from being asked.
 PASSED: Final = {
     ("4a", "OnlyCopy"): "Recover",
+    ("8c", "VolumeLeaving"): "Restart",
     ("9b", "NoSpace"): "MakeRoom",
+    ("13", "VolumeLeaving"): "Shrink",
     ("19", "OnlyCopy"): "Roll",
+    ("19", "VolumeLeaving"): "Roll",
 }
 
 #: Nobody answered.
@@ -282,6 +295,7 @@ QUORUM: tuple[tuple[str, Row], ...] = (
     ("8", sizes.settle_workload),
     ("8b", sizes.adopt_workload),
     ("8a", sizes.own_claims),
+    ("8c", doomed.tell),
     ("13a", sizes.drop_claims),
     ("6b", repair.free_learner),
     ("9a", space.quiet_the_removed),

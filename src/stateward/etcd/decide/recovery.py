@@ -11,7 +11,7 @@ must have been so for a while.
 from __future__ import annotations
 
 from stateward.core import moments
-from stateward.etcd.decide import absent, configs, repair
+from stateward.etcd.decide import absent, configs, doomed, repair
 from stateward.etcd.decide.moves import (
     Await,
     DeletePod,
@@ -79,10 +79,16 @@ def miss_survivor(view: View) -> Move | None:
 
 
 def _missing(view: View) -> Refuse:
+    wanted = _wanted(view)
+    if wanted == BEST:
+        words = "no member with a vote answers, so there is nothing to go on from"
+    else:
+        words = f"quorumRecovery names {wanted}, and no such member with a vote answers"
     return Refuse(
         "SurvivorMissing",
-        f"quorumRecovery names {_wanted(view)}, and no such member with a vote answers",
-        "its data is saved before anything else, so it must answer",
+        words,
+        "its data is saved before anything else, so it must answer; if all data is lost, delete"
+        " the cluster and make it anew",
     )
 
 
@@ -141,6 +147,8 @@ def _has_most(replica: Replica) -> tuple[int, int, int]:
 
 def _leave_alone(view: View, survivor: Replica, first_pod: str) -> Move:
     workload, ordinal = view.workload, survivor.ordinal
+    if doomed.is_doomed(survivor):
+        return doomed.refuse(view, survivor)
     if workload is None or (workload.replicas, workload.start) != (1, ordinal):
         return WriteWorkload(1, f"only {survivor.name} goes on", ordinal)
     others = [it.name for it in view.replicas if it.pod is not None and it.ordinal != ordinal]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stateward.core import moments
 from stateward.core.duration import parse_seconds
-from stateward.etcd.decide import guards
+from stateward.etcd.decide import doomed, guards
 from stateward.etcd.decide.moves import (
     Await,
     DeleteClaim,
@@ -16,7 +16,7 @@ from stateward.etcd.decide.moves import (
 from stateward.etcd.model.lastwords import speaks_of_its_disk
 from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.model.trouble import is_held_up, trouble_of
-from stateward.etcd.model.view import Replica, View
+from stateward.etcd.model.view import PodSeen, Replica, View
 
 #: Seconds after which a learner that cannot start on its volume gets another one.
 _FRESH = 30.0
@@ -37,7 +37,8 @@ def unhealthy_since(view: View, replica: Replica) -> float | None:
     """Return since when a member is recorded as unhealthy."""
     for report in view.cluster.status.members:
         if report.name == replica.name and report.unhealthy_since:
-            return moments.from_rfc3339(report.unhealthy_since)
+            # A clock that was set back must not make it wait for as long as that.
+            return min(moments.from_rfc3339(report.unhealthy_since), view.now)
     return None
 
 
@@ -107,9 +108,12 @@ def _is_older(view: View, replica: Replica) -> bool:
 
 def _hangs(view: View, replica: Replica) -> bool:
     """Tell whether the etcd of a removed member hangs where a learner shall start."""
-    since = unhealthy_since(view, replica)
+    since, pod, claim = unhealthy_since(view, replica), replica.pod, replica.claim
     if since is None or replica.said is not None:
         return False
+    runs = pod is not None and pod.running
+    if not runs and not (claim is not None and claim.lost):
+        return False  # it waits for a node or an image, and a new volume would too
     return view.now - since >= min(_FRESH, grace(view))
 
 
@@ -122,8 +126,13 @@ def await_learner(view: View) -> Move | None:
         if listed.member.started and is_over(view, it, max(grace(view), _LEARNER)):
             return RemoveMember(listed.member.id, it.name, "the learner went away; it joins anew")
         # What exactly it does changes every moment, and is told in the status, not in events.
-        return Await("LearnerJoining", f"waiting for {it.name} to join", _quick(it))
+        why = f": {trouble_of(view, it)}" if it.pod is not None and _finds_no_node(it.pod) else ""
+        return Await("LearnerJoining", f"waiting for {it.name} to join{why}", _quick(it))
     return None
+
+
+def _finds_no_node(pod: PodSeen) -> bool:
+    return pod.trouble == "Unschedulable"
 
 
 def _quick(replica: Replica) -> float:
@@ -139,6 +148,8 @@ def refresh_broken_pod(view: View) -> Move | None:
     for it in view.replicas:
         pod = it.pod
         if pod is None or pod.deleting or pod.running or it.said is not None:
+            continue
+        if not doomed.may_stop(view, it):
             continue
         if view.is_outdated(it) and (keeps_data(view) or not view.cluster.status.cluster_id):
             return DeletePod(pod, "it does not run, and the new template may mend that")
@@ -173,16 +184,24 @@ def await_healthy(view: View) -> Move | None:
 
 
 def _fails_by_template(view: View, replica: Replica) -> bool:
-    """Tell whether the first who got the new template crashes with it.
+    """Tell whether one of the first who got the new template crashes with it, or was never well.
 
     Then its volume is not the trouble: wiping it would cost a copy of the data and mend nothing.
     """
     pod = replica.pod
-    if pod is None or view.is_outdated(replica) or not _has_failed(replica):
+    if pod is None or view.is_outdated(replica):
+        return False
+    if not _has_failed(replica) and not _was_never_well(view, replica):
         return False
     if speaks_of_its_disk(pod.last_words):
         return False
     return any(view.is_outdated(it) for it in view.voters)
+
+
+def _was_never_well(view: View, replica: Replica) -> bool:
+    """Tell whether a member is unhealthy since before its pod could run."""
+    since, pod = unhealthy_since(view, replica), replica.pod
+    return since is not None and pod is not None and since - pod.created < _SKEW
 
 
 def _stuck_rollout(view: View, replica: Replica) -> Refuse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stateward.core.version import Version
 from stateward.etcd.api.validation import step_problem
-from stateward.etcd.decide import guards, repair
+from stateward.etcd.decide import doomed, guards, repair
 from stateward.etcd.decide.moves import Await, DeletePod, Move, MoveLeader, Refuse, RemoveMember
 from stateward.etcd.model.view import Replica, View
 
@@ -52,10 +52,12 @@ def _restart(view: View, replica: Replica) -> Move | None:
     # With one or two voters every restart is an outage, and the user asked for the change.
     if len(view.voters) > 2 and not guards.keeps_quorum_while_away(view, replica):
         return None
-    if repair.keeps_data(view):
+    if repair.keeps_data(view) and not doomed.is_doomed(replica):
         return DeletePod(pod, "its template changed")
-    if guards.keeps_quorum_without(view, replica):
+    if doomed.others_hold(view, replica):
         return RemoveMember(listed.member.id, replica.name, "its data goes with its old pod")
+    if doomed.is_doomed(replica):
+        return doomed.refuse(view, replica)
     return Refuse(
         "OnlyCopy",
         f"restarting {replica.name} would lose the only copy of the data, which is on emptyDir",
@@ -84,7 +86,8 @@ def version_problem(view: View) -> Refuse | None:
     if problem is None:
         return None
     words = f"etcd {wanted} must not follow {oldest}: it {problem}"
-    return Refuse("UpgradeRefused", words, "set version to one that may follow")
+    hint = "set version, or the image in podTemplate, to one that may follow"
+    return Refuse("UpgradeRefused", words, hint)
 
 
 def running_versions(view: View) -> tuple[Version, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stateward.etcd.decide import configs, guards
+from stateward.etcd.decide import configs, doomed, guards
 from stateward.etcd.decide.moves import (
     AddLearner,
     Await,
@@ -130,6 +130,9 @@ def shrink(view: View) -> Move | None:
         return None  # it is all there is, and hands over to the first one before it goes
     if not guards.keeps_quorum_without(view, highest):
         return Await("QuorumAtRisk", f"removing {highest.name} would leave no quorum", 1.0)
+    threatened = [it for it in view.voters if it is not highest and doomed.is_doomed(it)]
+    if threatened and not doomed.others_hold(view, highest):
+        return doomed.refuse(view, threatened[0])
     if view.leader is highest:
         heir = next(it for it in guards.steady_voters(view) if it is not highest)
         return MoveLeader(highest, heir, "it is about to be removed")
@@ -144,6 +147,8 @@ def fall_asleep(view: View) -> Move | None:
         return None
     if _is_falling_asleep(view):
         return Await("PodsLeaving", "waiting for the last member to fall asleep", 1.0)
+    if not all(doomed.may_stop(view, it) for it in view.voters):
+        return doomed.refuse(view, view.voters[0])
     others = [it for it in view.replicas if it.ordinal and (it.pod or it.claim) is not None]
     if any(it.pod is not None or _is_dropped(view, it) for it in others):
         # Asleep nobody can prove that a volume is not needed, so what is left goes before.

@@ -1,6 +1,7 @@
 """Notices that the same is done again and again, and makes it wait.
 
-Somebody may undo what we write each time, as a webhook does. Then nothing is gained by haste.
+Somebody may undo what we write each time, as a webhook does. Then nothing is gained by haste. Two
+moves may take turns in that: one deletes, and the other makes anew.
 """
 
 from __future__ import annotations
@@ -22,11 +23,16 @@ _REMEMBERED = 10_000
 
 @dataclass(frozen=True, slots=True)
 class _Last:
-    """What was done last, how often in a row, and when."""
+    """The one or two things that were done last, how often in a row, and when."""
 
-    words: str
+    words: tuple[str, ...]
     times: int
     at: float
+
+    @property
+    def rounds(self) -> int:
+        """Return how often each of them was done."""
+        return self.times // len(self.words)
 
 
 class Repeats:
@@ -39,16 +45,21 @@ class Repeats:
     def wait(self, uid: str, move: moves.Act) -> float:
         """Return the seconds until a move may be made (again); 0: now."""
         last = self._last.get(uid)
-        if last is None or last.words != _words(move) or last.times < _FREE:
+        if last is None or _words(move) not in last.words or last.rounds < _FREE:
             return 0.0
-        pause = min(_FIRST * 2.0 ** min(last.times - _FREE, 10), _MOST)
+        pause = min(_FIRST * 2.0 ** min(last.rounds - _FREE, 10), _MOST)
         return max(0.0, last.at + pause - self._clock.monotonic())
 
     def made(self, uid: str, move: moves.Act) -> None:
         """Note that a move was made."""
-        last, words = self._last.pop(uid, None), _words(move)
-        times = last.times + 1 if last is not None and last.words == words else 1
-        self._last[uid] = _Last(words, times, self._clock.monotonic())
+        last, words, now = self._last.pop(uid, None), _words(move), self._clock.monotonic()
+        if last is None:
+            self._last[uid] = _Last((words,), 1, now)
+        elif words in last.words:
+            self._last[uid] = _Last(last.words, last.times + 1, now)
+        else:
+            # The one before may take turns with this one.
+            self._last[uid] = _Last((last.words[-1], words), 2, now)
         if len(self._last) > _REMEMBERED:
             self._last.popitem(last=False)
 

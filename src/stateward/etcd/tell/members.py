@@ -146,6 +146,8 @@ def _since(view: View, name: str, id_: str, *, healthy: bool) -> str | None:
     if healthy or not view.has_quorum:
         return None
     for row in view.cluster.status.members:
-        if row.name == name and row.unhealthy_since and (row.id == id_ or not row.id or not id_):
-            return row.unhealthy_since
+        same = row.name == name and (row.id == id_ or not row.id or not id_)
+        since = row.unhealthy_since if same else None
+        if since and moments.from_rfc3339(since) <= view.now:  # a clock may have been set back
+            return since
     return moments.to_rfc3339(view.now)

@@ -17,10 +17,11 @@ def blockers(
     view: View, said: Sequence[tuple[str, Outcome]], refusals: Sequence[Refusal]
 ) -> tuple[Blocker, ...]:
     """Return everything that is held back, each once, and since when it has been."""
+    told = {(it.guard, it.message) for it in refusals}
     held = [
         Refusal(step, outcome.reason, outcome.message, outcome.hint)
         for step, outcome in said
-        if isinstance(outcome, Blocked)
+        if isinstance(outcome, Blocked) and (outcome.reason, outcome.message) not in told
     ]
     since = {(it.step, it.guard): it.since for it in view.cluster.status.blockers}
     first = {(it.step, it.guard): it for it in reversed([*held, *refusals])}

@@ -12,7 +12,7 @@ from typing import TypeAlias
 from stateward.core.facts import Known, Unknown
 from stateward.etcd.model.history import may_be_electing, rewound
 from stateward.etcd.model.members import AlarmKind, quorum
-from stateward.etcd.model.trouble import trouble_of
+from stateward.etcd.model.trouble import is_held_up, trouble_of
 from stateward.etcd.model.view import Replica, View
 from stateward.etcd.tell.reasons import Reason
 from stateward.kube import conditions
@@ -99,7 +99,8 @@ def _split(view: View) -> Situation | None:
 def _asleep(view: View) -> Situation | None:
     if is_asleep(view):
         return Situation(Reason.ASLEEP, "no members are wanted and none run; the data is kept")
-    if view.wanted == 0 and not view.has_quorum:
+    leaves = view.workload is None or view.workload.replicas == 0
+    if view.wanted == 0 and leaves and not view.has_quorum:
         return Situation(Reason.FALLING_ASLEEP, "no members are wanted; the last ones are ending")
     return None
 
@@ -187,8 +188,15 @@ def _sized(view: View) -> Situation | None:
     if _replaces(view):
         return Situation(Reason.REPLACING, f"{voters} of {wanted} voters; one is being replaced")
     fate = "is joining" if voters < wanted else "is to leave again"
-    joins = "".join(f"; {it.name} {fate}" for it in view.learners)
+    joins = "".join(f"; {it.name} {fate}{_held_up(view, it)}" for it in view.learners)
     return Situation(Reason.SCALING, f"voters: {voters}, wanted: {wanted}{joins}")
+
+
+def _held_up(view: View, learner: Replica) -> str:
+    """Say what keeps a learner from starting, if it is not its etcd."""
+    pod = learner.pod
+    held = pod is not None and pod.trouble and is_held_up(pod)
+    return f": {trouble_of(view, learner)}" if held else ""
 
 
 def _replaces(view: View) -> bool:

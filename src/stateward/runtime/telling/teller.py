@@ -18,6 +18,8 @@ from stateward.runtime.telling.journal import Journal, Subject, entry_of
 from stateward.runtime.telling.metrics import StepMetrics
 from stateward.runtime.telling.recorder import EventType, ObjectReference, Recorder
 
+_log = structlog.get_logger("teller")
+
 #: Objects whose last words we keep in mind.
 _REMEMBERED = 10_000
 
@@ -70,7 +72,10 @@ class Teller:
         if last.get(step) == words:
             return
         last[step] = words
-        kind = EventType.WARNING if isinstance(outcome, Blocked) else EventType.NORMAL
+        kind = EventType.NORMAL
+        if isinstance(outcome, Blocked):
+            kind = EventType.WARNING
+            _log.warning(outcome.message, step=step, reason=outcome.reason, hint=outcome.hint)
         await self._ears.recorder.tell(about, kind, outcome.reason, outcome.message)
 
     def _words_about(self, uid: str) -> dict[str, str]:

@@ -266,6 +266,20 @@ async def test_what_somebody_undoes_each_time_is_done_ever_more_rarely() -> None
     assert len(room.door.asked) == 40 - len(waits)
 
 
+async def test_two_moves_that_undo_each_other_are_made_ever_more_rarely() -> None:
+    """A webhook that changes a claim template has us delete the workload and write it, for ever."""
+    room, rounds = Room(), 0
+    for _ in range(100):
+        for name in ("Disarm", "Compact"):
+            said = await room.make(ASKING[name][0])
+            if isinstance(said, Retry) and said.reason == "DoneInVain":
+                await asyncio.sleep(said.after)
+                room.leadership.renewed(room.clock.monotonic())
+                rounds += 1
+    assert rounds > 90
+    assert len(room.door.asked) < 110
+
+
 async def test_what_helped_may_be_done_at_once_another_time() -> None:
     room = Room()
     for _ in range(10):
