@@ -19,6 +19,11 @@ from stateward.etcd.build.certificates import AUTHORITY, CERTIFICATE, KEY
 #: Files of which we remember what they are: the same ones are read again and again.
 _REMEMBERED = 1000
 _BLOCK = re.compile(rb"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re.DOTALL)
+#: What begins a line and names a block. etcd takes any for a certificate of an authority.
+_LABEL = re.compile(rb"^-----BEGIN ([^\r\n]+?)-----", re.MULTILINE)
+_CERTIFICATES = frozenset({b"CERTIFICATE", b"X509 CERTIFICATE"})
+#: Some editors begin files with it. Go then does not see that a block begins there.
+_MARK = b"\xef\xbb\xbf"
 #: The tags of DER by which the two moments are found between which a certificate is good.
 _VERSION, _SHORT_YEAR = 0xA0, 0x17
 
@@ -27,6 +32,11 @@ def flaw(files: Mapping[str, bytes], now: float) -> str:
     """Return what must be true of some files of a secret and is not; empty: they are well."""
     if AUTHORITY in files and not _are_certificates(files[AUTHORITY]):
         return f"{AUTHORITY} must be PEM certificates"
+    if not set(_LABEL.findall(files.get(AUTHORITY, b""))) <= _CERTIFICATES:
+        return f"{AUTHORITY} must hold certificates only"
+    for name in (AUTHORITY, CERTIFICATE):
+        if files.get(name, b"").startswith(_MARK + b"-----BEGIN"):
+            return f"{name} must begin without a byte order mark: etcd does not read what follows"
     if CERTIFICATE not in files:
         return ""
     certificate = files[CERTIFICATE]

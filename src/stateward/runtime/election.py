@@ -35,7 +35,7 @@ from stateward.core.moments import to_rfc3339_micro
 from stateward.core.ports import Ports
 from stateward.kube.client import Change, Malformed, MergePatch, Patch, Selection, WatchEvent
 from stateward.kube.codec import Body, Json, plain
-from stateward.kube.errors import Conflict, NotFound
+from stateward.kube.errors import Conflict, Gone, NotFound
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.objects.policies import Lease, LeaseSpec
 from stateward.kube.resources import LEASES, Resource
@@ -240,6 +240,7 @@ class Elector:
         self.leadership = Leadership(ports.clock, self.terms)
         self._client = client
         self._key = key
+        self._it = Selection(key.namespace, fields=f"metadata.name={key.name}")
         self._identity = identity
         self._clock = ports.clock
         self._chance = ports.chance
@@ -352,15 +353,22 @@ class Elector:
 
         What a watch tells late only makes us wait longer, and before we take the lease we look.
         """
-        chosen = Selection(self._key.namespace, fields=f"metadata.name={self._key.name}")
         try:
-            async with aclosing(self._client.watch(LEASES, chosen, since=self._held_at)) as events:
-                return await self._heard_end(events)
+            try:
+                return await self._watch_since(self._held_at)
+            except Gone:  # it was written so long ago that no watch can begin there
+                listed = await self._client.list(LEASES, self._it)
+                is_free = all(self._is_free(lease) for lease in listed.items)
+                return is_free or await self._watch_since(listed.revision)
         except TimeoutError:
             return True
         except PeerError as error:
             self._log.info("the lease cannot be watched", error=str(error))
             return False
+
+    async def _watch_since(self, revision: str) -> bool:
+        async with aclosing(self._client.watch(LEASES, self._it, since=revision)) as events:
+            return await self._heard_end(events)
 
     async def _heard_end(self, events: AsyncGenerator[WatchEvent[Lease], None]) -> bool:
         """Listen until the lease is let go; False when the watch ends, TimeoutError in silence."""

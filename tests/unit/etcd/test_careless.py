@@ -21,10 +21,13 @@ from stateward.etcd.tell.status import status_of
 ETCD = {"name": "etcd"}
 SCRATCH = [{"name": "scratch", "emptyDir": {}}]
 HOME = "/var/run/etcd"
+OURS = {"configMapRef": {"name": "shop-cluster-state"}}
+MINE = {"configMapRef": {"name": "mine"}}
 
 
-def wrong_with(pod: dict[str, Any]) -> list[str]:
-    body = {"metadata": {"name": "shop"}, "spec": {"podTemplate": {"spec": pod}}}
+def wrong_with(pod: dict[str, Any], **options: str) -> list[str]:
+    spec = {"podTemplate": {"spec": pod}, "options": options}
+    body = {"metadata": {"name": "shop"}, "spec": spec}
     cluster = msgspec.convert(body, EtcdCluster)
     return list(map(str, problems(cluster) or kept_problems(cluster, settings_of(cluster))))
 
@@ -38,6 +41,10 @@ def etcd(**fields: Any) -> dict[str, Any]:
     [
         (etcd(envFrom=[{"secretRef": {"name": "mine"}}]), "envFrom: must keep"),
         (etcd(envFrom=[]), "envFrom: must keep"),
+        (etcd(envFrom=[MINE]), "write {configMapRef: {name: shop-cluster-state}} as its last entry"),
+        (etcd(envFrom=[OURS, MINE]), "envFrom: must end with the operator's entry for shop-cluster-state"),
+        (etcd(envFrom=[OURS, MINE | {"prefix": "ETCD_"}]), "as its last entry"),
+        (etcd(envFrom=[MINE, OURS | {"prefix": "X_"}]), "envFrom: must keep"),
         (etcd(args=[]), "args: must keep"),
         (etcd(args=None), "args: must keep"),
         (etcd(env=None), "entry for POD_NAME"),
@@ -48,6 +55,10 @@ def etcd(**fields: Any) -> dict[str, Any]:
         ({"volumes": SCRATCH} | etcd(volumeMounts=[{"name": "scratch", "mountPath": HOME}]), f"entry for {HOME}"),
         ({"volumes": SCRATCH} | etcd(volumeMounts=[{"name": "scratch", "mountPath": f"{HOME}/default.etcd"}]), "must mount nothing at"),
         ({"volumes": SCRATCH} | etcd(volumeMounts=[{"name": "scratch", "mountPath": "/var"}]), "must mount nothing at"),
+        ({"volumes": SCRATCH} | etcd(volumeMounts=[{"name": "scratch", "mountPath": "/var/x/../run/etcd/default.etcd"}]), "must mount nothing at /var/x/.."),
+        ({"volumes": SCRATCH} | etcd(volumeMounts=[{"name": "scratch", "mountPath": f"{HOME}/"}]), f"must mount nothing at {HOME}/"),
+        ({"volumes": SCRATCH} | etcd(volumeMounts=[{"name": "scratch", "mountPath": f"/{HOME}"}]), f"must mount nothing at /{HOME}"),
+        ({"volumes": SCRATCH} | etcd(volumeMounts=[{"name": "scratch", "mountPath": "var/run"}]), "must mount nothing at var/run"),
         ({"containers": [{"name": "etcd", "$patch": "replace", "image": "x"}]}, "must keep the container etcd"),
         (etcd(**{"$retainKeys": ["name"]}), "args: must keep"),
         ({"$retainKeys": ["volumes"]}, "containers"),
@@ -67,6 +78,10 @@ def test_a_pod_template_cannot_take_a_members_data_or_variables(
         {},
         etcd(image="registry.example/etcd:v3.6.16", resources={"limits": {"memory": "2Gi"}}),
         etcd(env=[{"name": "GOGC", "value": "50"}]),
+        etcd(env=[{"name": "ETCD_AUTO_COMPACTION_MODE", "value": "revision"}]),
+        etcd(envFrom=[MINE, {"secretRef": {"name": "more"}, "prefix": "X_"}, OURS]),
+        {"volumes": SCRATCH}
+        | etcd(volumeMounts=[{"name": "scratch", "mountPath": f"{HOME}/../x"}]),
         {"volumes": SCRATCH} | etcd(volumeMounts=[{"name": "scratch", "mountPath": "/backup"}]),
         {"containers": [{"name": "beside", "image": "busybox"}], "nodeSelector": {"disk": "fast"}},
         {"initContainers": [{"name": "first", "image": "busybox"}]},
@@ -75,6 +90,13 @@ def test_a_pod_template_cannot_take_a_members_data_or_variables(
 )
 def test_what_a_pod_template_may_say(pod: dict[str, Any]) -> None:
     assert wrong_with(pod) == []
+
+
+def test_a_flag_is_not_given_as_option_and_as_variable() -> None:
+    pod = etcd(env=[{"name": "ETCD_MAX_TXN_OPS", "value": "9"}])
+    assert wrong_with(pod) == wrong_with(pod, **{"max-wals": "3"}) == []
+    [found] = wrong_with(pod, **{"max-txn-ops": "9"})
+    assert "must not set ETCD_MAX_TXN_OPS beside spec.options.max-txn-ops: etcd does not" in found
 
 
 def test_nothing_is_kept_of_what_pods_of_an_earlier_cluster_say() -> None:

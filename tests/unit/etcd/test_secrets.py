@@ -40,6 +40,7 @@ def until(*moment: int, key: trustme.KeyType = trustme.KeyType.ECDSA) -> dict[st
 CA = trustme.CA()
 AUTHORITY = CA.cert_pem.bytes()
 GOOD, OTHER = until(2027, 1, 1), until(2027, 1, 1)
+MARK = b"\xef\xbb\xbf"
 BROKEN = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 
 FILES: dict[str, tuple[dict[str, bytes], str]] = {
@@ -52,6 +53,12 @@ FILES: dict[str, tuple[dict[str, bytes], str]] = {
     "no authority": ({"ca.crt": b"garbage"}, "ca.crt must be PEM certificates"),
     "blanks": ({"ca.crt": b" \n"}, "ca.crt must be PEM certificates"),
     "a key as authority": ({"ca.crt": GOOD["tls.key"]}, "ca.crt must be PEM certificates"),
+    "a key beside an authority": ({"ca.crt": AUTHORITY + GOOD["tls.key"]}, "ca.crt must hold certificates only"),
+    "and before it": ({"ca.crt": GOOD["tls.key"] + AUTHORITY}, "ca.crt must hold certificates only"),
+    "a key in a comment": ({"ca.crt": AUTHORITY + b"# -----BEGIN X-----\n"}, ""),
+    "an authority after a mark": ({"ca.crt": MARK + AUTHORITY}, "ca.crt must begin without a byte order mark"),
+    "a certificate after a mark": (GOOD | {"tls.crt": MARK + GOOD["tls.crt"]}, "tls.crt must begin without a byte order mark"),
+    "a comment after a mark": ({"ca.crt": MARK + b"# ours\n" + AUTHORITY}, ""),
     "no certificate": (GOOD | {"tls.crt": b"garbage"}, "tls.crt must be a PEM certificate"),
     "a broken one": (GOOD | {"tls.crt": BROKEN}, "tls.crt must be a PEM certificate"),
     "bytes": (GOOD | {"tls.crt": bytes(range(256))}, "tls.crt must be a PEM certificate"),
@@ -60,7 +67,7 @@ FILES: dict[str, tuple[dict[str, bytes], str]] = {
     "a moment too old": (until(2026, 5, 31, 23, 59, 59), "has expired at 2026-05-31T23:59:59"),
     "very old": (until(1999, 12, 31), "has expired at 1999-12-31"),
     "good to the last moment": (until(2026, 6, 1), ""),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("case", FILES)

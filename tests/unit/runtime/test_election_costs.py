@@ -10,7 +10,7 @@ from fakes.bench import until
 from fakes.campaign import HOUR, LOOK, RENEW, Campaign
 from fakes.rough_wire import refuse, watch_ends
 from fakes.tally import Tally
-from stateward.kube.errors import Forbidden, ServerFailed
+from stateward.kube.errors import Forbidden, Gone, ServerFailed
 from stateward.runtime.election import Alone
 
 pytestmark = pytest.mark.virtual
@@ -66,6 +66,22 @@ async def test_who_cannot_watch_looks_by_itself_and_does_not_spin(watch):
     taken = await until(lambda: b.led)
 
     assert taken - 61 <= LOOK + 0.02
+    await stand.end()
+
+
+async def test_a_lease_that_was_written_long_ago_is_watched_all_the_same():
+    """As after a restart of the server, or of a holder that has been dead for minutes."""
+    stand = Campaign()
+    a, b = await stand.pair()
+    await asyncio.sleep(10)
+    a.process.crash()
+    stand.api.store.compact()
+    b.wire.plan("watch", refuse(Gone("too old")))
+    b.wire.calls.clear()
+    await until(lambda: b.led)
+    assert [call.verb for _, call in b.wire.calls].count("list") <= 1
+    assert len(b.wire.times("get")) <= 2, "it listens, and does not ask again and again"
+    a.process.bury()
     await stand.end()
 
 

@@ -2,7 +2,8 @@
 
 A member with such a value crashes again and again, and a cluster that is rolled stops at it. So it
 is said before anything is done. Only what etcd refuses whatever else it is given is refused here;
-a test asks the programs.
+a test asks the programs. Two values are refused with which etcd starts: without room for a learner
+no cluster grows, and with a negative retention it never rests or never compacts.
 """
 
 from __future__ import annotations
@@ -64,6 +65,11 @@ TIMES: Final = _names("""
     raft-write-timeout warning-apply-duration warning-unary-request-duration
     watch-progress-notify-interval
 """)
+#: Of those, what must be more than 0, and what must not be less where 3.6 or later is.
+_ABOVE_ZERO: Final = _names("compact-hash-check-time experimental-compact-hash-check-time")
+_FROM_ZERO: Final = _names("corrupt-check-time experimental-corrupt-check-time")
+#: etcd counts in whole ones.
+_NANOSECOND: Final = 1e-9
 #: Words, of which one must be chosen. Of levels etcd does not mind capitals.
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "auto-compaction-mode": ("periodic", "revision"),
@@ -74,6 +80,9 @@ CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "tls-min-version": ("TLS1.2", "TLS1.3"),
     "v2-deprecation": ("not-yet", "write-only", "write-only-drop-data", "gone"),
 }
+#: ... and of which one was given up.
+_STRICTER: Final = Version(3, 6, 0)
+_GIVEN_UP: Final = ("v2-deprecation", "not-yet")
 
 #: As Go reads it: 8, 0x10, 0b1, 0o17, 017, 1_000.
 _WHOLE: Final = re.compile(
@@ -86,12 +95,16 @@ _BITS: Final = 64
 #: Of characters; far more than any number that fits.
 _LONGEST_NUMBER: Final = 200
 _FEWER_BITS: Final = {"max-concurrent-streams": 32}
+#: New members join as learners.
+_LEAST: Final = {"max-learners": 1}
 
 
 def value_problems(options: Mapping[str, str], version: Version | None) -> list[Problem]:
     """Return what is wrong with the values of flags that a known release has."""
     known = _known(version)
-    judged = (_problem(name, value) for name, value in options.items() if name in known)
+    if version is None or not known:
+        return []
+    judged = (_problem(name, value, version) for name, value in options.items() if name in known)
     return [it for it in judged if it is not None]
 
 
@@ -118,36 +131,38 @@ def _milliseconds(options: Mapping[str, str], name: str) -> int | None:
     return _whole(options[name]) if name in options else _OWN[name]
 
 
-def _problem(name: str, value: str) -> Problem | None:
+def _problem(name: str, value: str, version: Version) -> Problem | None:
     where = f"{_WHERE}.{name}"
     if not value:
         said = "must have a value: only a flag that is on or off goes without"
         return None if name in SWITCHES else Problem(where, said)
     for names, judge in _JUDGES:
-        if name in names and (said := judge(name, value)):
+        if name in names and (said := judge(name, value, version)):
             return Problem(where, f"{said}, got {value!r}", _hint(name, value))
     return None
 
 
-def _switch_problem(_name: str, value: str) -> str:
+def _switch_problem(_name: str, value: str, _version: Version) -> str:
     return "" if value in _TRUTHS else "must be true or false"
 
 
-def _choice_problem(name: str, value: str) -> str:
+def _choice_problem(name: str, value: str, version: Version) -> str:
     chosen = value.lower() if name == "log-level" else value
-    choices = CHOICES[name]
+    gone = _GIVEN_UP if version >= _STRICTER else ()
+    choices = [it for it in CHOICES[name] if (name, it) != gone]
     if chosen in choices:
         return ""
     return f"must be {'one of ' if len(choices) > 1 else ''}{', '.join(choices)}"
 
 
-def _number_problem(_name: str, value: str) -> str:
-    number = _whole(value)
-    fits = number is not None and -(1 << _BITS - 1) <= number < 1 << _BITS - 1
-    return "" if fits else "must be a whole number"
+def _number_problem(name: str, value: str, _version: Version) -> str:
+    number, least = _whole(value), _LEAST.get(name, -(1 << _BITS - 1))
+    if number is not None and least <= number < 1 << _BITS - 1:
+        return ""
+    return "must be a whole number" + (f", {least} or more" if name in _LEAST else "")
 
 
-def _count_problem(name: str, value: str) -> str:
+def _count_problem(name: str, value: str, _version: Version) -> str:
     number = _whole(value) if value[0] not in "+-" else None
     least = 1 if name in _OWN else 0
     most = _LONGEST_ELECTION if name == ELECTION else (1 << _FEWER_BITS.get(name, _BITS)) - 1
@@ -158,17 +173,28 @@ def _count_problem(name: str, value: str) -> str:
     return f"must be a whole number{unit}, {least} or more{top}"
 
 
-def _time_problem(_name: str, value: str) -> str:
-    return "" if _is_time(value) else "must be a time with its unit, as in 90s or 1h30m"
+def _time_problem(name: str, value: str, version: Version) -> str:
+    seconds = _seconds(value)
+    if seconds is None:
+        return "must be a time with its unit, as in 90s or 1h30m"
+    if name in _ABOVE_ZERO and seconds < _NANOSECOND:
+        return "must be a time that is more than 0, as in 1m"
+    if version >= _STRICTER and name in _FROM_ZERO and seconds < 0:
+        return "must be a time that is not less than 0"
+    return ""
 
 
-def _retention_problem(_name: str, value: str) -> str:
-    """Hours or revisions as a plain number, or any time."""
-    plain = re.fullmatch(r"\+?[0-9]{1,18}|-0{1,18}", value) is not None
-    return "" if plain or _is_time(value) else "must be a time, as in 5m, or a whole number"
+def _retention_problem(_name: str, value: str, _version: Version) -> str:
+    """Hours or revisions as a plain number, or a time."""
+    if re.fullmatch(r"\+?[0-9]{1,18}|-0{1,18}", value):
+        return ""
+    seconds = _seconds(value)
+    if seconds is None:
+        return "must be a time, as in 5m, or a whole number"
+    return "must be a time that is not less than 0" if seconds < 0 else ""
 
 
-_JUDGES: Final[tuple[tuple[frozenset[str], Callable[[str, str], str]], ...]] = (
+_JUDGES: Final[tuple[tuple[frozenset[str], Callable[[str, str, Version], str]], ...]] = (
     (SWITCHES, _switch_problem),
     (COUNTS, _count_problem),
     (NUMBERS, _number_problem),
@@ -186,12 +212,11 @@ def _whole(value: str) -> int | None:
     return int(digits.replace("_", ""), base) * (-1 if found["sign"] == "-" else 1)
 
 
-def _is_time(value: str) -> bool:
+def _seconds(value: str) -> float | None:
     try:
-        parse_seconds(value)
+        return parse_seconds(value)
     except ValueError:
-        return False
-    return True
+        return None
 
 
 def _hint(name: str, value: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import PurePosixPath
+from posixpath import normpath
 from typing import Any, Final
 
 from stateward.etcd.api.kind import EtcdCluster
@@ -19,7 +20,7 @@ from stateward.kube.patch import PatchError
 
 _WHERE: Final = "spec.podTemplate.spec"
 #: Lists of etcd's own container in which ours must be found again, and by what.
-_LISTS: Final = {"env": "name", "envFrom": "configMapRef", "volumeMounts": "mountPath"}
+_LISTS: Final = {"env": "name", "volumeMounts": "mountPath"}
 _NOWHERE: Final = Outside(self_host="$(POD_IP)", listen_host="$(POD_IP)")
 
 
@@ -29,10 +30,10 @@ def kept_problems(cluster: EtcdCluster, settings: Settings) -> tuple[Problem, ..
         made = pod_template(cluster, settings, _NOWHERE)["spec"]
     except PatchError as error:
         return (Problem(_WHERE, str(error)),)
-    return tuple(_problems(made, own_pod(cluster, settings, _NOWHERE)))
+    return tuple(_problems(made, own_pod(cluster, settings, _NOWHERE), cluster))
 
 
-def _problems(made: Json, ours: Json) -> Iterator[Problem]:
+def _problems(made: Json, ours: Json, cluster: EtcdCluster) -> Iterator[Problem]:
     wanted = ours["containers"][0]
     found = [it for it in made.get("containers") or () if it.get("name") == CONTAINER]
     if len(found) != 1:
@@ -43,6 +44,8 @@ def _problems(made: Json, ours: Json) -> Iterator[Problem]:
         yield _taken("args", "flags of etcd", "write flags into spec.options")
     for name, key in _LISTS.items():
         yield from _lost(name, key, etcd, wanted)
+    yield from _outvoted(etcd, wanted)
+    yield from _said_twice(etcd, cluster)
     yield from _covered(etcd, wanted)
     for volume in ours.get("volumes") or ():
         if volume not in (made.get("volumes") or ()):
@@ -53,20 +56,64 @@ def _lost(name: str, key: str, etcd: Json, wanted: Json) -> Iterator[Problem]:
     there = etcd.get(name) or []
     for entry in wanted[name]:
         if entry not in there:
-            yield _taken(name, f"entry for {_called(entry[key])}", "a member needs it")
+            yield _taken(name, f"entry for {entry[key]}", "a member needs it")
+
+
+def _outvoted(etcd: Json, wanted: Json) -> Iterator[Problem]:
+    """Find variables that come after ours: of two with one name the last counts.
+
+    No other source may be last, not even one with a prefix: its names may be any.
+    """
+    there = etcd.get("envFrom") or []
+    for entry in wanted["envFrom"]:
+        name, hint = entry["configMapRef"]["name"], f"write {_flow(entry)} as its last entry"
+        if entry not in there:
+            yield _taken("envFrom", f"entry for {name}", f"a member needs it: {hint}")
+        elif there[-1] != entry:
+            where = f"{_WHERE}.containers[{CONTAINER}].envFrom"
+            said = f"must end with the operator's entry for {name}: later variables would win"
+            yield Problem(where, said, hint)
+
+
+def _said_twice(etcd: Json, cluster: EtcdCluster) -> Iterator[Problem]:
+    """Find variables whose flag is given too: etcd does not start with both.
+
+    Flags that we would give by ourselves are left out for a variable; options are not.
+    """
+    given = [str(it).removeprefix("--").partition("=")[0] for it in etcd.get("args") or ()]
+    flags = {f"ETCD_{it.upper().replace('-', '_')}": it for it in given}
+    for variable in (str(it.get("name")) for it in etcd.get("env") or ()):
+        if flag := flags.get(variable):
+            who = f"spec.options.{flag}" if flag in cluster.spec.options else f"our flag {flag}"
+            yield Problem(
+                f"{_WHERE}.containers[{CONTAINER}].env",
+                f"must not set {variable} beside {who}: etcd does not start with both",
+                hint="keep one of them" if flag in cluster.spec.options else "take it away",
+            )
 
 
 def _covered(etcd: Json, wanted: Json) -> Iterator[Problem]:
     """Find what is mounted over our folders, or below them: data would be written elsewhere."""
-    ours = [PurePosixPath(it["mountPath"]) for it in wanted["volumeMounts"]]
+    written = [it["mountPath"] for it in wanted["volumeMounts"]]
+    ours = list(map(_place, written))
     for mount in etcd.get("volumeMounts") or ():
-        path = PurePosixPath(str(mount.get("mountPath", "")))
-        above = any(path != it and (path in it.parents or it in path.parents) for it in ours)
-        if mount not in wanted["volumeMounts"] and above:
+        said = str(mount.get("mountPath", ""))
+        path = _place(said)
+        # One that is written as ours is has taken its place, and that is told already.
+        if said not in written and any(_overlap(path, it) for it in ours):
             yield Problem(
                 f"{_WHERE}.containers[{CONTAINER}].volumeMounts",
-                f"must mount nothing at {path}: members keep their data and certificates there",
+                f"must mount nothing at {said}: members keep their data and certificates there",
             )
+
+
+def _place(path: str) -> PurePosixPath:
+    """Return where a mount really is: kubelets read every path from the root, whatever its dots."""
+    return PurePosixPath(normpath(f"/{path.lstrip('/')}"))
+
+
+def _overlap(one: PurePosixPath, other: PurePosixPath) -> bool:
+    return one.is_relative_to(other) or other.is_relative_to(one)
 
 
 def _taken(name: str, what: str, hint: str) -> Problem:
@@ -74,5 +121,8 @@ def _taken(name: str, what: str, hint: str) -> Problem:
     return Problem(where, f"must keep the operator's {what}", hint=hint)
 
 
-def _called(value: Any) -> str:
-    return str(value.get("name", value)) if isinstance(value, dict) else str(value)
+def _flow(value: Any) -> str:
+    """Return something of a manifest as YAML on one line."""
+    if not isinstance(value, dict):
+        return str(value)
+    return f"{{{', '.join(f'{name}: {_flow(it)}' for name, it in value.items())}}}"

@@ -37,7 +37,8 @@ class WriteWorkload:
     @property
     def message(self) -> str:
         """What is done, in plain words."""
-        return f"writing the StatefulSet with {self.replicas} pods: {self.why}"
+        pods = "one pod" if self.replicas == 1 else f"{self.replicas} pods"
+        return f"writing the StatefulSet with {pods}: {self.why}"
 
 
 @dataclass(frozen=True, slots=True)

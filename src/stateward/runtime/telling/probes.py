@@ -135,6 +135,6 @@ def _cannot_listen(host: str, port: int, error: OSError | OverflowError) -> Usag
     if error.errno == errno.EADDRINUSE:
         return UsageError(
             f"port {port} on {host} is already in use",
-            hint="stop the program that uses it, or choose another port",
+            hint="stop what uses it, or choose another (--metrics-address, --probe-address)",
         )
     return UsageError(f"cannot listen on {host} port {port}: {error.strerror or error}")

@@ -121,7 +121,7 @@ async def test_a_port_that_is_taken() -> None:
                 pass
     assert caught.value.sentence() == (
         f"port {port} on 127.0.0.1 is already in use; "
-        "stop the program that uses it, or choose another port"
+        "stop what uses it, or choose another (--metrics-address, --probe-address)"
     )
 
 
