@@ -354,21 +354,16 @@ class Elector:
         What a watch tells late only makes us wait longer, and before we take the lease we look.
         """
         try:
-            try:
-                return await self._watch_since(self._held_at)
-            except Gone:  # it was written so long ago that no watch can begin there
-                listed = await self._client.list(LEASES, self._it)
-                is_free = all(self._is_free(lease) for lease in listed.items)
-                return is_free or await self._watch_since(listed.revision)
+            # It may have been written too long ago for a watch to begin there; one at 0 tells it anew.
+            for since in (self._held_at, "0"):
+                with suppress(Gone):
+                    async with aclosing(self._client.watch(LEASES, self._it, since=since)) as heard:
+                        return await self._heard_end(heard)
         except TimeoutError:
             return True
         except PeerError as error:
             self._log.info("the lease cannot be watched", error=str(error))
-            return False
-
-    async def _watch_since(self, revision: str) -> bool:
-        async with aclosing(self._client.watch(LEASES, self._it, since=revision)) as events:
-            return await self._heard_end(events)
+        return False
 
     async def _heard_end(self, events: AsyncGenerator[WatchEvent[Lease], None]) -> bool:
         """Listen until the lease is let go; False when the watch ends, TimeoutError in silence."""
