@@ -33,17 +33,18 @@ from stateward.core.clock import Clock
 from stateward.core.errors import NotLeader, PeerError
 from stateward.core.moments import to_rfc3339_micro
 from stateward.core.ports import Ports
-from stateward.kube.client import Change, Malformed, MergePatch, Patch, Selection, WatchEvent
+from stateward.kube.client import MergePatch, Patch, Selection, WatchEvent
 from stateward.kube.codec import Body, Json, plain
 from stateward.kube.errors import Conflict, Gone, NotFound
 from stateward.kube.meta import Object, ObjectKey
-from stateward.kube.objects.policies import Lease, LeaseSpec
+from stateward.kube.objects.policies import Lease
 from stateward.kube.resources import LEASES, Resource
+from stateward.runtime.holder import MOMENT, Holder
 
 T = TypeVar("T", bound=Object)
 
-#: Seconds: short against every term of a lease, long against the rounding of a clock.
-_MOMENT = 0.01
+#: The revision at which a watch tells first of what is there.
+_ANEW = "0"
 
 
 class LeaseClient(Protocol):
@@ -183,46 +184,6 @@ class Alone:
         self._meter.leads(leads=False)
 
 
-class _Holder:
-    """What one candidate has seen of who holds the lease, by its own stopwatch."""
-
-    def __init__(self, identity: str, clock: Clock, patience: float) -> None:
-        self._identity = identity
-        self._clock = clock
-        #: How long the holder may be silent: what the lease says, and this where it does not.
-        self._usual = self._patience = patience
-        #: The lease's revision, and since when we see that one.
-        self._revision, self._since = "", 0.0
-        #: What the lease said when we saw it last, if it was another's.
-        self.others: LeaseSpec | None = None
-
-    def note(self, lease: Lease) -> None:
-        """Note whose the lease is, and since when we see this revision of it."""
-        if lease.metadata.resource_version != self._revision:
-            self._revision, self._since = lease.metadata.resource_version, self._clock.monotonic()
-        holder = lease.spec.holder_identity
-        lasts = lease.spec.lease_duration_seconds or self._usual
-        if self.others is not None and self.others.holder_identity == holder:
-            # Whoever shortens another's lease does not shorten what its holder believes.
-            lasts = max(lasts, self._patience)
-        self._patience = lasts
-        self.others = None if holder in {None, "", self._identity} else lease.spec
-
-    def lets_go(self, event: WatchEvent[Lease]) -> bool:
-        """Note what a watch tells; return whether nobody else holds the lease any more."""
-        if event.change is Change.BOOKMARK:
-            return False
-        if event.change is Change.DELETED or isinstance(event.object, Malformed):
-            return True
-        self.note(event.object)
-        return self.others is None
-
-    @property
-    def silence_left(self) -> float:
-        """How many seconds the holder may still be silent."""
-        return self._since + self._patience - self._clock.monotonic()
-
-
 class Elector:
     """One candidate for one lease."""
 
@@ -245,7 +206,7 @@ class Elector:
         self._clock = ports.clock
         self._chance = ports.chance
         self._meter = meter
-        self._holder = _Holder(identity, ports.clock, self.terms.duration)
+        self._holder = Holder(identity, ports.clock, self.terms.duration)
         #: The revision of a lease that another held when we looked last; empty: another look.
         self._held_at = ""
         #: The lease as we wrote it last, if nothing came between.
@@ -269,7 +230,7 @@ class Elector:
         pause = self._until_renewal()
         while self.leadership.held:
             # A little longer than there is left, so that what is left then is nothing.
-            await self._clock.sleep(min(pause, self.leadership.left + _MOMENT))
+            await self._clock.sleep(min(pause, self.leadership.left + MOMENT))
             if self.leadership.held:
                 renewed = await self._try(min(self.terms.margin, self.leadership.left))
                 retry = self._jittered(self.terms.retry_every)
@@ -354,26 +315,22 @@ class Elector:
         What a watch tells late only makes us wait longer, and before we take the lease we look.
         """
         try:
-            # It may have been written too long ago for a watch to begin there; one at 0 tells it anew.
-            for since in (self._held_at, "0"):
-                with suppress(Gone):
-                    async with aclosing(self._client.watch(LEASES, self._it, since=since)) as heard:
-                        return await self._heard_end(heard)
+            return await self._heard_since(self._held_at)
         except TimeoutError:
             return True
         except PeerError as error:
             self._log.info("the lease cannot be watched", error=str(error))
-        return False
+            return False
 
-    async def _heard_end(self, events: AsyncGenerator[WatchEvent[Lease], None]) -> bool:
-        """Listen until the lease is let go; False when the watch ends, TimeoutError in silence."""
-        while True:
-            async with asyncio.timeout(self._holder.silence_left + _MOMENT):
-                event = await anext(events, None)
-            if event is None:
-                return False
-            if self._holder.lets_go(event):
-                return True
+    async def _heard_since(self, revision: str) -> bool:
+        try:
+            async with aclosing(self._client.watch(LEASES, self._it, since=revision)) as events:
+                return await self._holder.heard_end(events)
+        except Gone:
+            if revision == _ANEW:
+                raise
+            # It was written so long ago that no watch can begin there.
+            return await self._heard_since(_ANEW)
 
     async def _make(self) -> bool:
         """Create the lease; return whether we lead.
