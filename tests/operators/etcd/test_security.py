@@ -100,6 +100,27 @@ async def test_7_19_members_are_restarted_when_their_authorities_change(plane: s
         assert all(it.leader not in {"", it.pod} for it in witness.restarts)
 
 
+async def test_7_19_a_wrong_authority_of_peers_costs_nobody_a_volume(plane: str) -> None:
+    """Its etcd runs and cannot join: that is the change, and not its disk."""
+    async with world(plane) as it:
+        papers = Papers(it, "shop")
+        await papers.hand_in()
+        right = {"ca.crt": papers.peer.cert_pem.bytes()}
+        grace = {"unhealthyMemberGracePeriod": "3s"}
+        async with it.operating():
+            await it.create("shop", replicas=3, security={"tls": papers.tls}, **grace)
+            await it.ready("shop")
+            before = uids(await it.claims("shop"))
+        await change_secret(it, "peer-ca", {"ca.crt": trustme.CA().cert_pem.bytes()})
+        async with it.operating():
+            await it.until("shop", lambda now: said(now, "Ready") == ("False", "RolloutStuck"))
+            assert said(await it.get("shop"), "Available") == ("True", "QuorumAgrees")
+        await change_secret(it, "peer-ca", right)
+        async with it.operating():
+            await it.ready("shop")
+        assert uids(await it.claims("shop")) == before
+
+
 def is_out_of_reach(cluster: EtcdCluster) -> bool:
     return said(cluster, "Ready") == ("Unknown", "Unreachable")
 

@@ -144,10 +144,16 @@ def _quick(replica: Replica) -> float:
 
 
 def refresh_broken_pod(view: View) -> Move | None:
-    """Restart a pod that does not work and is to start from another template anyway."""
+    """Restart a pod that does not work and is to start from another template anyway.
+
+    One that runs and says nothing may only be slow, until its time is over; then a restart costs
+    less than another volume.
+    """
     for it in view.replicas:
         pod = it.pod
-        if pod is None or pod.deleting or pod.running or it.said is not None:
+        if pod is None or pod.deleting or it.said is not None:
+            continue
+        if pod.running and (pod.ready or not view.has_quorum or not _is_due(view, it)):
             continue
         if not doomed.may_stop(view, it):
             continue

@@ -87,6 +87,21 @@ def test_19_who_was_never_well_with_the_new_template_is_not_wiped(
     assert words(chart.next_move(view)) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("3: L f d'", "DeletePod shop-2", id="the change was taken back"),
+        pytest.param("3: L' f' d'", "DeletePod shop-2", id="it hangs on the old one"),
+        pytest.param("3: L f d", "RemoveMember shop-2", id="nothing is new"),
+    ],
+)
+def test_9c_a_restart_that_is_due_anyway_comes_before_another_volume(
+    text: str, expected: str
+) -> None:
+    assert words(chart.next_move(picture(text, away={2: AGE - 60}))) == expected
+    assert words(chart.next_move(picture(text, away={2: 5}))) == AWAIT_MEMBERS
+
+
 def test_9_a_clock_that_was_set_back_costs_no_hours() -> None:
     """What the status calls unhealthy since a moment to come is unhealthy since now."""
     view = replace(picture("3: L f d!", away={2: 100}), now=NOW - 3600)
