@@ -32,9 +32,12 @@ def others_hold(view: View, replica: Replica) -> bool:
 
 
 def tell(view: View) -> Refuse | None:
-    """Say which volumes are about to go; row 8c. Nothing else waits for that."""
-    found = [it for it in view.replicas if it.listed is not None and is_doomed(it)]
-    return refuse(view, found[0]) if found else None
+    """Say which volumes are about to go; row 8c. Nothing else waits for that.
+
+    Learners do not count: we ourselves give them another volume where theirs is old.
+    """
+    found = next(filter(is_doomed, view.voters), None)
+    return refuse(view, found) if found is not None else None
 
 
 def refuse(view: View, replica: Replica) -> Refuse:

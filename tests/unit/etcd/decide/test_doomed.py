@@ -41,6 +41,10 @@ def test_the_one_right_move(text: str, options: dict[str, Any], expected: str) -
     assert words(chart.next_move(picture(text, **options))) == expected
 
 
+def test_8c_a_learner_that_gets_another_volume_is_nothing_to_tell() -> None:
+    assert chart.judge(picture("3: L f u!%")).refusals == ()
+
+
 def test_it_is_held_back_once_and_says_how_to_mend_it() -> None:
     one, three = chart.judge(picture("1: L%")), chart.judge(picture("3: L f f%"))
     assert [it.guard for it in one.refusals] == ["VolumeLeaving"]
