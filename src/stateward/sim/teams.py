@@ -47,6 +47,9 @@ _MEMORY = 120.0
 #: Seconds of silence that a settled team must keep: longer than two looks of the controller.
 _SILENCE = 150.0
 
+#: Seconds in which what a late call did is mended and told.
+_MENDING = 5.0
+
 #: How old the reading of the intent may be when a deletion is sent.
 _FRESH = 10.0
 
@@ -177,6 +180,8 @@ async def life_of_a_team(world: World) -> None:
     await world.until(
         "late calls have arrived", lambda: not world.weather.troubled, within=PATIENCE
     )
+    # What the last of them did is being mended, and told, for a moment after all looks well.
+    await asyncio.sleep(_MENDING)
     await world.until("the team is still as asked", lambda: is_as_asked(world), within=PATIENCE)
     await _demand_silence(world)
     await _delete(world)
