@@ -27,6 +27,7 @@ async def rolled(it: World, witness: Witness, change: dict[str, Any]) -> None:
     assert fewest == [2]
     assert writer.acknowledged > 20
     assert await member_ids(it, "shop") == before
+    assert "RolloutStuck" not in await told(it, "shop"), "who only starts is given its time"
 
 
 CHANGES = {

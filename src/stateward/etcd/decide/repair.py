@@ -205,9 +205,11 @@ def _fails_by_template(view: View, replica: Replica) -> bool:
 
 
 def _was_never_well(view: View, replica: Replica) -> bool:
-    """Tell whether a member is unhealthy since before its pod could run."""
+    """Tell whether a member is unhealthy since before its pod could run, and had time since."""
     since, pod = unhealthy_since(view, replica), replica.pod
-    return since is not None and pod is not None and since - pod.created < _SKEW
+    if since is None or pod is None or since - pod.created >= _SKEW:
+        return False
+    return _is_due(view, replica)
 
 
 def _stuck_rollout(view: View, replica: Replica) -> Refuse:

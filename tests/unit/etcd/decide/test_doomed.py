@@ -89,6 +89,8 @@ def test_19_who_was_never_well_with_the_new_template_is_not_wiped(
     """It runs, and cannot join the others: a wrong authority, for one. Its volume is as it was."""
     view = picture("3: L' f' d", away={2: away})
     assert words(chart.next_move(view)) == expected
+    starting = picture("3: L' f' d+", away={2: away})
+    assert words(chart.next_move(starting)) == AWAIT_MEMBERS, "it has only begun to run"
 
 
 @pytest.mark.parametrize(
