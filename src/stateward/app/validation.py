@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from stateward.app.kinds import REGISTRY, schema_of, structure_of
-from stateward.app.shapes import shape_problems
 from stateward.core import naming
 from stateward.core.errors import UsageError
 from stateward.etcd.api import validation as etcd
@@ -15,6 +14,7 @@ from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import settings_of
 from stateward.etcd.build.kept import kept_problems
 from stateward.kube.codec import Json
+from stateward.kube.crd.shapes import shape_problems
 from stateward.kube.manifests import Manifest, unknown_fields
 
 

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 LABEL_LIMIT = 63
 SUBDOMAIN_LIMIT = 253
@@ -19,6 +19,8 @@ SHORT_HASH_LENGTH = 10
 
 _DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?")
 _SUBDOMAIN = re.compile(rf"{_DNS_LABEL.pattern}(\.{_DNS_LABEL.pattern})*")
+#: As schemas say it: a subdomain or nothing, roughly, since rules of a schema may not cost much.
+OPTIONAL_NAME: Final = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$"
 _LABEL_WORD = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?")
 
 

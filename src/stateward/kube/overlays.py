@@ -7,15 +7,15 @@ Nothing is missed for being left out: an overlay says only what shall be differe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import cache
 from typing import Any, Final
 
-from stateward.core.quantity import Quantity
 from stateward.kube.codec import Json
 from stateward.kube.crd import definitions
 from stateward.kube.crd.problems import Problem
+from stateward.kube.crd.shapes import value_problem
 
 _DIRECTIVES: Final = ("$patch", "$retainKeys")
 _ABOUT_LISTS: Final = ("$deleteFromPrimitiveList/", "$setElementOrder/")
@@ -38,47 +38,16 @@ def _schema(definition: str) -> Json:
     return definitions.inline(definition)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-#: By type: whether a value is of it, and how that is said.
-_TYPES: Final[dict[str, tuple[Callable[[Any], bool], str]]] = {
-    "array": (lambda value: isinstance(value, list), "a list"),
-    "boolean": (lambda value: isinstance(value, bool), "true or false"),
-    "integer": (lambda value: _is_number(value) and value == int(value), "a whole number"),
-    "number": (_is_number, "a number"),
-    "object": (lambda value: isinstance(value, dict), "an object"),
-    "string": (lambda value: isinstance(value, str), "a text"),
-}
-
-
 def _value_problems(value: Any, schema: Json, path: str) -> Iterator[Problem]:
     if value is None:
         return  # it is taken away
-    if schema.get("x-kubernetes-int-or-string"):
-        yield from _either_problems(value, schema, path)
-        return
-    fits, called = _TYPES.get(schema.get("type", ""), (lambda _: True, ""))
-    if not fits(value):
-        yield Problem(path, f"must be {called}, got {value!r}")
-    elif "enum" in schema and value not in schema["enum"]:
-        yield Problem(path, f"must be one of {', '.join(map(str, schema['enum']))}, got {value!r}")
+    if (said := value_problem(value, schema)) is not None:
+        yield Problem(path, said)
     elif isinstance(value, dict):
         yield from _object_problems(value, schema, path)
     elif isinstance(value, list):
         for number, item in enumerate(value):
             yield from _value_problems(item, schema.get("items", {}), f"{path}[{number}]")
-
-
-def _either_problems(value: Any, schema: Json, path: str) -> Iterator[Problem]:
-    if not isinstance(value, str) and not _is_number(value):
-        yield Problem(path, f"must be a number or a text, got {value!r}")
-    elif "pattern" in schema:  # of all such types only quantities have one
-        try:
-            Quantity.parse(str(value))
-        except ValueError as error:
-            yield Problem(path, str(error))
 
 
 def _object_problems(value: Json, schema: Json, path: str) -> Iterator[Problem]:

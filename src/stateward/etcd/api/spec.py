@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
+from stateward.core.naming import OPTIONAL_NAME
 from stateward.etcd.api import rules
 from stateward.etcd.api.storage import ClaimTemplate, Storage
 from stateward.kube.codec import Part
@@ -17,7 +18,6 @@ from stateward.kube.crd.fields import Field, Rule, TemplateMetadata, shaped
 
 DEFAULT_GRACE = "60s"
 #: What a secret's name looks like; empty: there is none.
-OPTIONAL_NAME = r"^([a-z0-9]([-a-z0-9.]*[a-z0-9])?)?$"
 SecretName = Annotated[str, Meta(max_length=253, pattern=OPTIONAL_NAME)]
 
 

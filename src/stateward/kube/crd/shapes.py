@@ -7,13 +7,13 @@ one, and all of them should be told at once.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from stateward.core.naming import dns_subdomain_problem
+from stateward.core.naming import OPTIONAL_NAME, dns_subdomain_problem
 from stateward.core.quantity import Quantity
-from stateward.etcd.api.spec import OPTIONAL_NAME
 from stateward.kube.codec import Json
 from stateward.kube.crd.problems import Problem
 
@@ -34,16 +34,20 @@ def shape_problems(value: Any, schema: Json, path: str = "") -> Iterator[Problem
     >>> [str(it) for it in shape_problems({"size": -1}, wanted)]
     ['size: must be a whole number from 0 to 9, got -1']
     """
-    if schema.get("x-kubernetes-int-or-string"):
-        yield from _either_problems(value, schema, path)
-        return
-    if (said := _scalar_problem(value, schema)) is not None:
+    if (said := value_problem(value, schema)) is not None:
         yield Problem(path, said)
     elif isinstance(value, dict):
         yield from _object_problems(value, schema, path)
     elif isinstance(value, list):
         for number, item in enumerate(value):
             yield from shape_problems(item, schema.get("items", {}), f"{path}[{number}]")
+
+
+def value_problem(value: Any, schema: Json) -> str | None:
+    """Say what must be true of a value itself, whatever it holds; None: it is."""
+    if schema.get("x-kubernetes-int-or-string"):
+        return _either_problem(value, schema)
+    return _typed_problem(value, schema)
 
 
 def _object_problems(value: Json, schema: Json, path: str) -> Iterator[Problem]:
@@ -58,21 +62,21 @@ def _object_problems(value: Json, schema: Json, path: str) -> Iterator[Problem]:
             yield from shape_problems(inner, below, f"{dot}{name}")
 
 
-def _either_problems(value: Any, schema: Json, path: str) -> Iterator[Problem]:
+def _either_problem(value: Any, schema: Json) -> str | None:
     """Numbers and texts, each within the bounds that are for it; or both are quantities."""
-    type_ = {int: "integer", str: "string"}.get(type(value))
-    if type_ is None and not isinstance(value, float):
-        yield Problem(path, f"must be a number or a text, got {_shown(value)}")
-    elif "pattern" in schema:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return f"must be a number or a text, got {_shown(value)}"
+    if "pattern" in schema:  # of all such types only quantities have one
         try:
             Quantity.parse(str(value))
         except ValueError as error:
-            yield Problem(path, str(error))
-    elif (said := _scalar_problem(value, {**schema, "type": type_})) is not None:
-        yield Problem(path, said)
+            return str(error)
+        return None
+    type_ = "string" if isinstance(value, str) else "integer"
+    return _typed_problem(value, {**schema, "type": type_})
 
 
-def _scalar_problem(value: Any, schema: Json) -> str | None:
+def _typed_problem(value: Any, schema: Json) -> str | None:
     type_ = schema.get("type", "")
     if type_ in _CALLED and not _is_a(type_, value):
         said = f"must be {_CALLED[type_]}{_bounds(schema)}, got {_shown(value)}"
@@ -82,9 +86,9 @@ def _scalar_problem(value: Any, schema: Json) -> str | None:
         return f"must be {_CALLED.get(type_, 'a number')}{_bounds(schema)}, got {_shown(value)}"
     if "enum" in schema and value not in schema["enum"]:
         return f"must be one of {', '.join(map(str, schema['enum']))}, got {_shown(value)}"
-    return (
-        _text_problem(value, schema) if isinstance(value, str) else _length_problem(value, schema)
-    )
+    if isinstance(value, str):
+        return _text_problem(value, schema)
+    return _length_problem(value, schema)
 
 
 def _is_a(type_: str, value: Any) -> bool:
@@ -94,13 +98,18 @@ def _is_a(type_: str, value: Any) -> bool:
         case "boolean":
             return isinstance(value, bool)
         case "integer":
-            return isinstance(value, int) and not isinstance(value, bool)
+            return _is_number(value) and value == int(value)
         case "number":
-            return isinstance(value, int | float) and not isinstance(value, bool)
+            return _is_number(value)
         case "object":
             return isinstance(value, dict)
         case _:
             return isinstance(value, str)
+
+
+def _is_number(value: Any) -> bool:
+    finite = isinstance(value, int | float) and math.isfinite(value)
+    return finite and not isinstance(value, bool)
 
 
 def _is_within(value: float, schema: Json) -> bool:
