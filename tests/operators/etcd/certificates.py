@@ -9,6 +9,7 @@ from typing import Any
 
 import trustme
 
+from fakes.six_secrets import TLS
 from operators.etcd.worlds import World
 from stateward.etcd.members.port import Trust
 from stateward.kube.client import MergePatch
@@ -31,14 +32,7 @@ class Papers:
     @property
     def tls(self) -> dict[str, str]:
         """What the spec says of them."""
-        return {
-            "peerSecret": "peer",
-            "peerTrustedCASecret": "peer-ca",
-            "serverSecret": "server",
-            "serverTrustedCASecret": "server-ca",
-            "clientSecret": "root",
-            "clientTrustedCASecret": "client-ca",
-        }
+        return dict(TLS)
 
     def hosts(self) -> list[str]:
         """Return every address under which members are asked."""

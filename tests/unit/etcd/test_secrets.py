@@ -12,6 +12,7 @@ import pytest
 import trustme
 
 from fakes.etcd_views import picture
+from fakes.six_secrets import TLS
 from stateward.core import moments
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import Settings, settings_of
@@ -76,16 +77,6 @@ def test_what_must_be_true_of_files(case: str) -> None:
     found = flaw(files, NOW)
     assert expected in found
     assert bool(found) == bool(expected)
-
-
-TLS = {
-    "peerSecret": "peer",
-    "peerTrustedCASecret": "peer-ca",
-    "serverSecret": "server",
-    "serverTrustedCASecret": "server-ca",
-    "clientSecret": "root",
-    "clientTrustedCASecret": "client-ca",
-}
 
 
 def settings() -> Settings:
