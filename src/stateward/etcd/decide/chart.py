@@ -222,8 +222,9 @@ def _foreign_member(view: View) -> Move | None:
 
 
 def _promote(view: View) -> Move | None:
+    """Give a learner a vote, once it has the data on a volume that stays."""
     for it in view.learners:
-        if it.listed is None or not guards.is_steady(view, it):
+        if it.listed is None or not guards.is_steady(view, it) or doomed.is_doomed(it):
             continue
         if guards.gains_quorum_with(view, it):
             return Promote(it.listed.member.id, it.name)

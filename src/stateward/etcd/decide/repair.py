@@ -74,11 +74,16 @@ def revert_learner(view: View) -> Move | None:
 def free_learner(view: View) -> Move | None:
     """Give a learner that cannot start another volume: on a removed member's it never will.
 
-    The quorum lists it as never started, so no volume holds data of it.
+    The quorum lists it as never started, so no volume holds data of it. One that starts after all,
+    just when its volume was deleted, joins anew: with an empty volume it could not go on.
     """
     for it in view.learners:
         pod, claim = it.pod, it.claim
-        if it.listed is None or it.listed.member.started or pod is None or pod.deleting:
+        if it.listed is None or pod is None or pod.deleting:
+            continue
+        if it.listed.member.started:
+            if doomed.is_doomed(it):
+                return RemoveMember(it.listed.member.id, it.name, "its volume goes; it joins anew")
             continue
         if claim is not None and claim.deleting:
             return DeletePod(pod, "its volume is on its way out")

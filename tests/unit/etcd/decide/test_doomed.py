@@ -45,6 +45,20 @@ def test_8c_a_learner_that_gets_another_volume_is_nothing_to_tell() -> None:
     assert chart.judge(picture("3: L f u!%")).refusals == ()
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        pytest.param("3: L f u%", "DeletePod shop-2", id="it has not started"),
+        pytest.param("3: L f l%", "RemoveMember shop-2", id="it started just then"),
+        pytest.param("3: L f b!%", "RemoveMember shop-2", id="it started and crashed"),
+        pytest.param("3: L f l", "Promote shop-2", id="its volume stays"),
+    ],
+)
+def test_6b_a_learner_gets_no_vote_on_a_volume_that_goes(text: str, expected: str) -> None:
+    """We delete the volume of one that crashed, and its next start may be just then, and well."""
+    assert words(chart.next_move(picture(text))) == expected
+
+
 def test_it_is_held_back_once_and_says_how_to_mend_it() -> None:
     one, three = chart.judge(picture("1: L%")), chart.judge(picture("3: L f f%"))
     assert [it.guard for it in one.refusals] == ["VolumeLeaving"]
