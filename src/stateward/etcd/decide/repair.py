@@ -78,22 +78,28 @@ def free_learner(view: View) -> Move | None:
     just when its volume was deleted, joins anew: with an empty volume it could not go on.
     """
     for it in view.learners:
-        pod, claim = it.pod, it.claim
-        if it.listed is None or pod is None or pod.deleting:
+        pod, listed = it.pod, it.listed
+        if listed is None or pod is None or pod.deleting:
             continue
-        if it.listed.member.started:
-            if doomed.is_doomed(it):
-                return RemoveMember(it.listed.member.id, it.name, "its volume goes; it joins anew")
-            continue
-        if claim is not None and claim.deleting:
-            return DeletePod(pod, "its volume is on its way out")
-        if view.is_outdated(it):
-            return DeletePod(pod, "it is to start from the new template")
-        if _is_older(view, it) and (_has_failed(it) or _hangs(view, it)):
-            if claim is not None:
-                return DeleteClaim(claim, f"{it.name} cannot start on old data", with_pod=True)
-            return DeletePod(pod, "it starts anew and cannot on old data")
+        if not listed.member.started and (move := _freed(view, it, pod)):
+            return move
+        if listed.member.started and doomed.is_doomed(it):
+            return RemoveMember(listed.member.id, it.name, "its volume goes; it joins anew")
     return None
+
+
+def _freed(view: View, replica: Replica, pod: PodSeen) -> Move | None:
+    """Return how a learner that never started gets off its volume, if it must."""
+    claim = replica.claim
+    if claim is not None and claim.deleting:
+        return DeletePod(pod, "its volume is on its way out")
+    if view.is_outdated(replica):
+        return DeletePod(pod, "it is to start from the new template")
+    if not _is_older(view, replica) or not (_has_failed(replica) or _hangs(view, replica)):
+        return None
+    if claim is not None:
+        return DeleteClaim(claim, f"{replica.name} cannot start on old data", with_pod=True)
+    return DeletePod(pod, "it starts anew and cannot on old data")
 
 
 def _has_failed(replica: Replica) -> bool:
