@@ -28,6 +28,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start the control planes that a run shares, once: workers find them by the environment."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell starts what it puts aside deaf to Ctrl-C, and all that is started from there; it
+        # is what some tests send.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     alone = config.getoption("--real-alone")
     if alone:
         config.option.real = True
