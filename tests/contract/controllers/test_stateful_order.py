@@ -110,6 +110,7 @@ async def test_it_does_not_shrink_while_a_pod_that_stays_is_not_ready(stage: Sta
     await stage.shows("web-0:1 ready", "web-1:1 ready", "web-2:1 ready")
     stage.puppets.hold(leave=True)
     await stage.puppets.run("web-0")
+    await stage.says("statefulsets/web", status__readyReplicas=2)  # who shrinks it has noticed
 
     await stage.change("statefulsets/web", {"replicas": 2})
 
@@ -123,6 +124,7 @@ async def test_only_the_lowest_of_the_unready_ones_may_be_given_up(stage: Stage)
     await stage.shows("web-0:1 ready", "web-1:1 ready", "web-2:1 ready")
     stage.puppets.hold(leave=True)
     await stage.puppets.run("web-1", "web-2")
+    await stage.says("statefulsets/web", status__readyReplicas=1)
 
     await stage.change("statefulsets/web", {"replicas": 1})
 
