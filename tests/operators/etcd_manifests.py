@@ -198,10 +198,25 @@ BAD = (
     ),
 )
 
+NOTHING: Json = {"storage": {}}
+KEPT = "volumeClaimTemplate cannot be taken back"
+GIVEN = "volumeClaimTemplate must keep what members got without it"
+
 BAD_CHANGES = (
     BadChange("storage shrinks", claim("8Gi"), claim("4Gi"), "cannot shrink"),
     BadChange("storage shrinks to a default", claim("8Gi"), {"storage": None}, "cannot shrink"),
     BadChange("storage shrinks in another unit", claim("4Gi"), claim("4G"), "cannot shrink"),
+    BadChange(
+        "a claim is forgotten", claim("8Gi"), {"storage": {"volumeClaimTemplate": None}}, KEPT
+    ),
+    BadChange("a claim is remembered smaller", NOTHING, claim("1Gi"), GIVEN),
+    BadChange("a claim is remembered with a class", NOTHING, claim(storageClassName="b"), GIVEN),
+    BadChange(
+        "a claim is remembered under a name",
+        NOTHING,
+        {"storage": {"volumeClaimTemplate": {"metadata": {"name": "disk"}}}},
+        GIVEN,
+    ),
     BadChange(
         "volumes become folders",
         claim(),

@@ -21,6 +21,7 @@ _NANO = 10**9
 
 #: Decimal suffixes by their power of ten, and binary ones by their power of 1024.
 _DECIMAL = {-9: "n", -6: "u", -3: "m", 0: "", 3: "k", 6: "M", 9: "G", 12: "T", 15: "P", 18: "E"}
+_POWERS = {name: power for power, name in _DECIMAL.items()}
 _BINARY = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
 
 # Three digits of exponent are beyond any real size, and keep a mistake from eating the memory.
@@ -59,9 +60,11 @@ class Quantity:
             raise ValueError(
                 f"a quantity must look like '100m', '0.5', '2Gi' or '1e3', got {text!r}"
             )
-        digits = Fraction(int(found["whole"] + found["fraction"]), 10 ** len(found["fraction"]))
-        form, factor = _notation(found)
-        nano = _away_from_zero(digits * factor * _NANO)
+        form, base, power = _notation(found)
+        # Whole numbers alone: a fraction of Python's own would be found its lowest terms each time.
+        above = int(found["whole"] + found["fraction"]) * _NANO * base ** max(power, 0)
+        below = 10 ** len(found["fraction"]) * base ** max(-power, 0)
+        nano = -(-above // below)
         return cls(-nano if found["sign"] == "-" else nano, form)
 
     @property
@@ -69,9 +72,15 @@ class Quantity:
         """The exact value."""
         return Fraction(self.nano, _NANO)
 
+    def __int__(self) -> int:
+        """Return the value in whole units; what is behind the point is cut off."""
+        size = abs(self.nano) // _NANO
+        return size if self.nano >= 0 else -size
+
     def whole(self) -> int:
         """Return the value in whole units (bytes, cores), rounded away from zero."""
-        return _away_from_zero(self.amount)
+        size = -(-abs(self.nano) // _NANO)
+        return size if self.nano >= 0 else -size
 
     def __add__(self, other: Self) -> Self:
         return type(self)(self.nano + other.nano, self._form_with(other))
@@ -99,19 +108,13 @@ class Quantity:
 ZERO = Quantity(0)
 
 
-def _notation(found: re.Match[str]) -> tuple[Form, Fraction]:
+def _notation(found: re.Match[str]) -> tuple[Form, int, int]:
+    """Return the form, and the factor that its suffix stands for as a base and a power of it."""
     if found["binary"]:
-        return Form.BINARY, Fraction(1024) ** _BINARY.index(found["binary"])
+        return Form.BINARY, 1024, _BINARY.index(found["binary"])
     if found["exponent"]:
-        return Form.EXPONENT, Fraction(10) ** int(found["exponent"])
-    suffix = found["decimal"] or ""
-    power = next(power for power, name in _DECIMAL.items() if name == suffix)
-    return Form.DECIMAL, Fraction(10) ** power
-
-
-def _away_from_zero(value: Fraction) -> int:
-    size = -(-abs(value) // 1)
-    return size if value >= 0 else -size
+        return Form.EXPONENT, 10, int(found["exponent"])
+    return Form.DECIMAL, 10, _POWERS[found["decimal"] or ""]
 
 
 def _binary_text(whole: int) -> str:

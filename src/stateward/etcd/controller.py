@@ -16,10 +16,7 @@ from stateward.core.errors import (
 )
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
-from stateward.etcd.api.settings import settings_of
 from stateward.etcd.api.status import EtcdClusterStatus
-from stateward.etcd.api.validation import problems
-from stateward.etcd.build.kept import kept_problems
 from stateward.etcd.caches import Caches
 from stateward.etcd.decide.chart import Judgement
 from stateward.etcd.decide.moves import Act, SaveSurvivor
@@ -112,8 +109,7 @@ class EtcdReconciler:
 
     async def _look(self, cluster: EtcdCluster) -> Seen | Blocked | Failure:
         """Return the cluster as it is, or why it cannot be touched."""
-        found = problems(cluster) or kept_problems(cluster, settings_of(cluster))
-        if found:
+        if found := self._observer.problems(cluster):
             words = "; ".join(map(str, found))
             return Blocked("SpecInvalid", words, found[0].hint or "mend the spec")
         try:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
 from stateward.core.clock import Clock
 from stateward.core.facts import Fact, Known, Unknown
-from stateward.etcd import survey, wanting
+from stateward.etcd import survey
 from stateward.etcd.addresses import AddressBook
 from stateward.etcd.api.kind import EtcdCluster
-from stateward.etcd.api.settings import Settings, settings_of
-from stateward.etcd.build import documents
+from stateward.etcd.api.problems import Problem
+from stateward.etcd.api.settings import Settings
 from stateward.etcd.build.config import config_of
 from stateward.etcd.caches import Caches, of_cluster
 from stateward.etcd.chances import Chances
@@ -37,12 +37,12 @@ from stateward.etcd.objects import (
     Whole,
     Workload,
 )
-from stateward.etcd.reading import pod_seen
+from stateward.etcd.reading import covered, pod_seen
 from stateward.etcd.secrets import Certificates, Secrets
 from stateward.etcd.seen import Seen
 from stateward.etcd.survey import Answers
 from stateward.etcd.volumes import Volumes
-from stateward.etcd.wanting import Differs
+from stateward.etcd.wanting import Differs, Want, Wants
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.pods import Pod
@@ -67,8 +67,12 @@ class _Place:
     """A cluster, what its spec comes to, and where its members are."""
 
     cluster: EtcdCluster
-    settings: Settings
+    want: Want
     book: AddressBook
+
+    @property
+    def settings(self) -> Settings:
+        return self.want.settings
 
     def pod(self, ordinal: int) -> ObjectKey:
         metadata = self.cluster.metadata
@@ -88,13 +92,20 @@ class Observer:
         self._of = sources
         self._volumes = Volumes(sources.caches.claims, sources.client)
         self._chances = Chances()
+        self._wants = Wants(sources.book, sources.differs)
+
+    def problems(self, cluster: EtcdCluster) -> tuple[Problem, ...]:
+        """Return what must be otherwise in a spec before anything is done about it."""
+        return self._wants.of(cluster).problems
 
     async def look(self, cluster: EtcdCluster) -> Seen:
         """Return the cluster as it is now; raise SecretMissing when we cannot ask it safely."""
-        settings = settings_of(cluster)
+        want = self._wants.of(cluster)
+        settings = want.settings
         certificates = await self._of.secrets.certificates(cluster.metadata.namespace, settings)
-        place = _Place(cluster, settings, self._of.book)
-        live, claims = await self._workload(cluster), await self._claims(place)
+        place = _Place(cluster, want, self._of.book)
+        live = await self._workload(cluster)
+        claims = await self._claims(place, live)
         pods = dict(self._pods(cluster, live, claims))
         doors = self._doors(place, certificates, pods)
         about_auth = settings.auth or cluster.status.auth_enabled
@@ -103,22 +114,16 @@ class Observer:
         )
         if certificates.trust is not None and not answers.anybody:
             self._of.secrets.doubt(cluster.metadata.namespace)
-        wanted = wanting.pods_of(
-            cluster,
-            settings,
-            self._of.book,
-            certificates.ca_hashes,
-            live,
-            differs=self._of.differs,
-        )
-        found = Parts(pods, claims, answers, _listed(place, answers))
-        view = replace(self._view(place, found, wanted.seen), secret_flaw=certificates.flaw)
+        wanted = want.pods(certificates.ca_hashes, live, claims.values())
+        found = Parts(pods, claims, answers, _listed(place, answers), certificates.flaw)
+        kept = self._of.caches.configs.get(names.config_key(cluster.metadata.key))
         return Seen(
-            view=view,
+            view=self._view(place, found, wanted.seen),
             doors=doors,
-            wanted=wanting.around(cluster),
+            wanted=want.around(cluster.status.last_known_members),
             live=tuple(self._around(cluster)),
             pods=wanted,
+            config=kept.metadata if kept is not None else None,
         )
 
     def _view(self, place: _Place, found: Parts, workload: WorkloadSeen | None) -> View:
@@ -135,11 +140,12 @@ class Observer:
             alarms=answers.alarms,
             auth_enabled=answers.auth_enabled,
             workload=workload,
-            config=self._config(cluster),
+            config=self._config(place),
             has_service=self._has_service(place),
             taken_claims=tuple(
                 self._volumes.taken(cluster.metadata, settings.claim_name, spoken_of)
             ),
+            secret_flaw=found.secret_flaw,
             image_version=str(settings.version or ""),
             wanted_bytes=(settings.storage_bytes or 0) if settings.claim_spec else 0,
             wanted_size=_size(settings),
@@ -179,13 +185,17 @@ class Observer:
             if ordinal is not None:
                 yield ordinal, pod
 
-    async def _claims(self, place: _Place) -> Mapping[int, ClaimSeen]:
+    async def _claims(self, place: _Place, live: Workload | None) -> Mapping[int, ClaimSeen]:
+        """Return the claims; those on which pods run or will soon are asked for if not watched."""
         metadata, template = place.cluster.metadata, place.settings.claim_name
         found = self._volumes.watched(metadata, template)
         if not place.settings.claim_spec:
             return found
-        ordinals = {ordinal for ordinal, _ in self._made(place.cluster)}
-        return found | await self._volumes.strays(metadata, template, ordinals - set(found))
+        asked = {ordinal for ordinal, _ in self._made(place.cluster)}
+        if live is not None and place.cluster.status.cluster_id:
+            # Who joins next must not start on old data, of which the watch may not have told yet.
+            asked |= set(range(place.cluster.spec.replicas)) - set(covered(live.spec))
+        return found | await self._volumes.strays(metadata, template, sorted(asked - set(found)))
 
     def _doors(
         self, place: _Place, certificates: Certificates, pods: Mapping[int, PodSeen]
@@ -205,13 +215,13 @@ class Observer:
             doors[ordinal] = self._of.dialer.dial(endpoint)
         return doors
 
-    def _config(self, cluster: EtcdCluster) -> Config | None:
+    def _config(self, place: _Place) -> Config | None:
         """Return what members are told as they start; None: it must be written anew."""
-        found = self._of.caches.configs.get(names.config_key(cluster.metadata.key))
+        found = self._of.caches.configs.get(names.config_key(place.cluster.metadata.key))
         config = config_of(found.data) if found is not None else None
         if found is None or config is None:
             return None
-        wanted = documents.variables(cluster, config).document
+        wanted = place.want.variables(config).document
         return None if self._of.differs(found, wanted) else config
 
     def _around(self, cluster: EtcdCluster) -> Iterator[tuple[Resource[Any], Whole]]:
@@ -224,12 +234,14 @@ class Observer:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """What was found of the replicas, each by ordinal."""
+    """What was found of the replicas, each by ordinal, and of the rest."""
 
     pods: Mapping[int, PodSeen]
     claims: Mapping[int, ClaimSeen]
     answers: Answers
     listed: Fact[tuple[Listed, ...]]
+    #: What is wrong with a secret; empty: nothing.
+    secret_flaw: str
 
 
 def _replicas(place: _Place, ordinals: set[int], parts: Parts) -> tuple[Replica, ...]:

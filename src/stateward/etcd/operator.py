@@ -58,8 +58,8 @@ class EtcdOptions:
     book: AddressBook = field(default_factory=ClusterDns)
     #: The namespaces to work in; none: all of them.
     namespaces: tuple[str, ...] = ()
-    #: Where snapshots go that are taken before a recovery.
-    rescue: Path | None = None
+    #: Where snapshots go that are taken before a recovery: a folder, or who keeps them.
+    rescue: Path | Rescue | None = None
     #: None: this instance acts alone and nobody is asked.
     lease: ObjectKey | None = LEASE
 
@@ -143,7 +143,7 @@ def _room(
         kit.ports.clock,
         applier.differs,
     )
-    tools = Tools(acting, applier, Rescue(kit.options.rescue), Fence(kit.elector.leadership))
+    tools = Tools(acting, applier, _rescue(kit.options), Fence(kit.elector.leadership))
     reconciler = EtcdReconciler(
         caches, Observer(sources), tools, _voices(kit, fenced, told), kit.ports.clock
     )
@@ -162,6 +162,10 @@ def _room(
         habits=Habits(probe_every=_LOOK_AGAIN, pass_deadline=_LONGEST_PASS),
     )
     return (clusters, *parts), controller
+
+
+def _rescue(options: EtcdOptions) -> Rescue:
+    return options.rescue if isinstance(options.rescue, Rescue) else Rescue(options.rescue)
 
 
 def _within(namespace: str, name: str) -> str:

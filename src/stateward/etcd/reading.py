@@ -67,6 +67,7 @@ def claim_seen(claim: PersistentVolumeClaim, ordinal: int, cluster: str) -> Clai
         owner_uid=next(ours, ""),
         labelled=labels(cluster).items() <= claim.metadata.labels.items(),
         requested=_bytes(claim.spec.resources.requests),
+        size=_bytes(claim.status.capacity) or _bytes(claim.spec.resources.requests),
     )
 
 
@@ -74,10 +75,11 @@ def workload_seen(live: Workload, *, differs: bool, outgrown: bool, disowned: bo
     """Return a StatefulSet as the view has it."""
     owner, status = live.metadata.controller, live.status
     is_fresh = status.observed_generation == live.metadata.generation
+    ordinals = covered(live.spec)
     return WorkloadSeen(
         uid=live.metadata.uid,
-        replicas=int(live.spec.get("replicas", 1)),
-        start=int((live.spec.get("ordinals") or {}).get("start", 0)),
+        replicas=len(ordinals),
+        start=ordinals.start,
         update_revision=status.update_revision if is_fresh else "",
         deleting=live.metadata.deleting,
         owner_uid=owner.uid if owner else _former(live),
@@ -86,6 +88,12 @@ def workload_seen(live: Workload, *, differs: bool, outgrown: bool, disowned: bo
         disowned=disowned,
         quota=_quota(live.spec),
     )
+
+
+def covered(spec: Mapping[str, Any]) -> range:
+    """Return the ordinals for which a StatefulSet makes pods."""
+    start = int((spec.get("ordinals") or {}).get("start", 0))
+    return range(start, start + int(spec.get("replicas", 1)))
 
 
 def _quota(spec: Mapping[str, Any]) -> int:
@@ -165,4 +173,4 @@ def _created(metadata: ObjectMeta) -> float:
 
 
 def _bytes(amounts: Mapping[str, str]) -> int:
-    return int(Quantity.parse(amounts["storage"]).amount) if "storage" in amounts else 0
+    return int(Quantity.parse(amounts["storage"])) if "storage" in amounts else 0

@@ -14,6 +14,7 @@ from stateward.etcd.members.port import MemberApi
 from stateward.etcd.model.view import View
 from stateward.etcd.objects import Whole
 from stateward.etcd.wanting import Pods
+from stateward.kube.meta import ObjectMeta
 from stateward.kube.resources import Resource
 
 
@@ -28,6 +29,8 @@ class Seen:
     wanted: tuple[Wanted, ...] = ()
     live: tuple[tuple[Resource[Any], Whole], ...] = ()
     pods: Pods = field(default_factory=lambda: Pods({}))
+    #: The version of the ConfigMap that the view's config was read from.
+    config: ObjectMeta | None = None
 
     @cached_property
     def judgement(self) -> Judgement:

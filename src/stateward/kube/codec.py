@@ -51,6 +51,8 @@ class Part(
 #: What a decoder raises about text it cannot read; the last one about text that is nested too deep.
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
+#: Made once: to read what a type means takes longer than to read a small document.
+_JSON: msgspec.json.Decoder[Json] = msgspec.json.Decoder(dict[str, Any])
 _DECODERS: dict[type, msgspec.json.Decoder[Any]] = {}
 
 
@@ -83,4 +85,4 @@ def encode(body: Body | list[Any] | tuple[Any, ...]) -> bytes:
 
 def plain(body: Body) -> Json:
     """Return a document as plain Python values, fresh: changing them changes nothing else."""
-    return msgspec.json.decode(msgspec.json.encode(body), type=dict[str, Any])
+    return _JSON.decode(msgspec.json.encode(body))

@@ -7,8 +7,8 @@ carries a hash of itself (:func:`sealed`): as soon as it says something else, th
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Final, Self
+from dataclasses import dataclass
+from typing import Any, Final
 
 from stateward.core.naming import short_hash
 from stateward.core.quantity import Quantity
@@ -48,6 +48,16 @@ def seal_of(wanted: Json) -> str:
     return short_hash(rest | ({"metadata": metadata} if metadata else {}))
 
 
+def seal_on(wanted: Json) -> str:
+    """Return the hash that a sealed document carries; it must not have changed since.
+
+    For a document that nobody sealed, it is made.
+    """
+    annotations = (wanted.get("metadata") or {}).get("annotations") or {}
+    carried: str | None = annotations.get(APPLIED)
+    return seal_of(wanted) if carried is None else carried
+
+
 def differs(live: Json, wanted: Json) -> bool:
     """Tell whether anything that is wanted is not so."""
     return difference(live, wanted) is not None
@@ -77,22 +87,22 @@ class _Place:
     #: Whether texts and numbers here are amounts.
     amount: bool = False
 
-    def below(self, name: str) -> Self:
+    def below(self, name: str) -> _Place:
         path = f"{self.path}.{name}" if self.path else name
         if self.structure is None:
-            return replace(self, path=path)
+            return _Place(None, path, self.whole, self.amount)
         inner = self.structure.child(name)
         free = self.structure.shape is Shape.MAP
         amount = self.amount if free else name in _AMOUNTS and name in self.structure.names
-        return replace(self._with(inner), path=path, amount=amount)
+        return self._inside(inner, path, amount=amount)
 
-    def item(self, index: int) -> Self:
+    def item(self, index: int) -> _Place:
         inner = self.structure.items if self.structure is not None else None
-        return replace(self._with(inner), path=f"{self.path}[{index}]")
+        return self._inside(inner, f"{self.path}[{index}]", amount=self.amount)
 
-    def _with(self, structure: Structure | None) -> Self:
+    def _inside(self, structure: Structure | None, path: str, *, amount: bool) -> _Place:
         atomic = structure is not None and structure.shape is Shape.ATOMIC_MAP
-        return replace(self, structure=structure, whole=self.whole or atomic)
+        return _Place(structure, path, self.whole or atomic, amount)
 
     @property
     def has_free_keys(self) -> bool:
@@ -121,8 +131,13 @@ def _of_any(live: Any, wanted: Any, place: _Place) -> str | None:
 def _of_object(live: Json, wanted: Json, place: _Place) -> str | None:
     if place.whole and place.has_free_keys and live.keys() - wanted.keys():
         return place.path
-    found = (_of_any(live.get(name), it, place.below(name)) for name, it in wanted.items())
-    return next((path for path in found if path is not None), None)
+    for name, it in wanted.items():
+        there = live.get(name)
+        if isinstance(it, str) and it == there:
+            continue  # most that is wanted are texts, and most are as they should be
+        if (path := _of_any(there, it, place.below(name))) is not None:
+            return path
+    return None
 
 
 def _of_list(live: list[Any], wanted: list[Any], place: _Place) -> str | None:

@@ -19,6 +19,8 @@ from stateward.local.catalog import ENDPOINT_SLICES, STORAGE_CLASSES
 
 _NOTHING = msgspec.Raw(b"{}")
 _NONE = msgspec.Raw(b"[]")
+#: Made once: to read what a type means takes longer than to read a small document.
+_DECODER: msgspec.json.Decoder[Json | None] = msgspec.json.Decoder(dict[str, Any] | None)
 
 
 class Document(Object):
@@ -76,5 +78,4 @@ def loosely(resource: Resource[Any]) -> Resource[Document]:
 
 
 def _read(text: msgspec.Raw) -> Json:
-    found: Json | None = msgspec.json.decode(text, type=dict[str, Any] | None)
-    return found or {}
+    return _DECODER.decode(text) or {}

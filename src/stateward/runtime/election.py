@@ -213,6 +213,8 @@ class Elector:
         self._ours: Lease | None = None
         #: Since when a lease that we made out of nothing may be believed in.
         self._believed_from = 0.0
+        #: Whether we asked for one to be made, and do not know since when it is there.
+        self._made_unheard = False
         self._trouble = ""
         self._log = structlog.get_logger("election").bind(lease=str(key), identity=identity)
 
@@ -290,6 +292,7 @@ class Elector:
             lease = await self._client.get(LEASES, self._key)
         except NotFound:
             return await self._make()
+        self._note_made()
         if lease.spec.holder_identity == self._identity and self.leadership.held:
             self._ours = await self._write(lease, self._renewal())
             return True
@@ -310,10 +313,7 @@ class Elector:
         return self._holder.silence_left < 0
 
     async def _watch_holder(self) -> bool:
-        """Return True when the lease was let go or its holder fell silent; False: nobody knows.
-
-        What a watch tells late only makes us wait longer, and before we take the lease we look.
-        """
+        """Return True when the lease was let go or its holder fell silent; False: nobody knows."""
         try:
             return await self._heard_since(self._held_at)
         except TimeoutError:
@@ -335,18 +335,23 @@ class Elector:
     async def _make(self) -> bool:
         """Create the lease; return whether we lead.
 
-        Where there is none, somebody may have deleted it, and its holder may still believe in it.
-        If we saw whose it was, that one gets the chance to renew it; if not, we make it ours and
-        wait as long as any belief can last before we act. A very first start pays for that too.
+        Somebody may have deleted it, and its holder still believes in it. If we saw whose it was,
+        that one may renew it; if not, we wait as long as any belief lasts. So does a first start.
         """
         held = self.leadership.held
         others = None if held else self._holder.others
         spec = self._claim(None) if others is None else plain(others)
         metadata = {"namespace": self._key.namespace, "name": self._key.name}
+        self._made_unheard = not held  # it may be carried out, and its answer lost
         await self._client.create(LEASES, {"metadata": metadata, "spec": spec})
-        if not held:
-            self._believed_from = self._clock.monotonic() + self.terms.duration
+        self._note_made()
         return held
+
+    def _note_made(self) -> None:
+        """Believe in a lease that we made out of nothing only after we have known it for long."""
+        if self._made_unheard:
+            self._made_unheard = False
+            self._believed_from = self._clock.monotonic() + self.terms.duration
 
     def _claim(self, lease: Lease | None) -> Json:
         renewal = self._renewal()
@@ -360,8 +365,7 @@ class Elector:
     def _renewal(self) -> Json:
         return {
             "renewTime": to_rfc3339_micro(self._clock.now()),
-            # Rounded up, or others would take the lease before we give it up; and every time,
-            # because whoever changed it meanwhile changed what others wait for.
+            # Rounded up: others must wait longer than we believe. Each time: it may be changed.
             "leaseDurationSeconds": math.ceil(self.terms.duration),
         }
 

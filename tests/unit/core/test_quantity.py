@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import ceil
 
 import pytest
 from hypothesis import given
@@ -114,6 +115,25 @@ def test_arithmetic(value: Quantity, printed: str) -> None:
 )
 def test_whole_units_round_away_from_zero(text: str, whole: int) -> None:
     assert q(text).whole() == whole
+
+
+@given(quantities)
+def test_as_a_number_of_python_it_is_cut(value: Quantity) -> None:
+    assert int(value) == int(value.amount)
+
+
+SUFFIXES = {"n": -9, "m": -3, "": 0, "k": 3, "E": 18, "e-12": -12, "e0": 0, "e12": 12}
+
+
+@given(st.integers(0, 10**12), st.integers(0, 14), st.sampled_from([*SUFFIXES]))
+def test_all_is_read_to_the_billionth_and_what_is_finer_goes_up(
+    digits: int, places: int, suffix: str
+) -> None:
+    written = f"{digits:0{places + 1}d}"
+    text = f"{written[: len(written) - places]}.{written[len(written) - places :]}{suffix}"
+    exact = Fraction(digits, 10**places) * Fraction(10) ** SUFFIXES[suffix] * 10**9
+    assert q(text).nano == ceil(exact)
+    assert q(f"-{text}").nano == -ceil(exact)
 
 
 def test_notation_is_not_value() -> None:

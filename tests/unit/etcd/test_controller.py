@@ -12,7 +12,9 @@ import pytest
 from fakes.etcd_views import picture
 from stateward.core.errors import HouseError, NotLeader, PeerUnreachable, UsageError
 from stateward.core.outcome import DONE, Outcome, Retry
+from stateward.etcd.addresses import ClusterDns
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
+from stateward.etcd.api.problems import Problem
 from stateward.etcd.build import documents
 from stateward.etcd.caches import Caches, indexes
 from stateward.etcd.controller import EtcdReconciler, Voices
@@ -24,6 +26,7 @@ from stateward.etcd.moves.tools import Tools
 from stateward.etcd.moves.writing import Applier
 from stateward.etcd.seen import Seen
 from stateward.etcd.tell.metrics import COUNTERS, GAUGES, EtcdMetrics
+from stateward.etcd.wanting import Wants
 from stateward.kube import conditions
 from stateward.kube.errors import Conflict, Forbidden, Unavailable
 from stateward.runtime.cache import Cache
@@ -46,6 +49,9 @@ class Observer:
     def __init__(self) -> None:
         self.move: moves.Move = moves.Rest()
         self.error: Exception | None = None
+
+    def problems(self, cluster: EtcdCluster) -> tuple[Problem, ...]:
+        return Wants(ClusterDns(), lambda *_: False).of(cluster).problems
 
     async def look(self, cluster: EtcdCluster) -> Seen:
         if self.error is not None:

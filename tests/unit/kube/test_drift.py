@@ -142,6 +142,17 @@ def test_what_is_no_longer_wanted_is_noticed_by_the_seal(
     assert path[-1] == drift.APPLIED or drift.differs(LIVE[resource], drift.sealed(less))
 
 
+@given(st.sampled_from([*WANTED.values()]), st.dictionaries(st.text(), st.text()))
+def test_the_seal_that_a_document_carries_is_its_own(document: Json, more: dict[str, str]) -> None:
+    """Whatever annotations came with it, also one that looks like a seal."""
+    annotations = document["metadata"]["annotations"] | more | {drift.APPLIED: "forged"}
+    given = document | {"metadata": document["metadata"] | {"annotations": annotations}}
+    bare = {name: value for name, value in document.items() if name != "metadata"}
+    for wanted in (given, bare):
+        assert drift.seal_on(drift.sealed(wanted)) == drift.seal_of(wanted)
+    assert drift.seal_on(bare) == drift.seal_of(bare), "made where nobody sealed"
+
+
 @given(st.sampled_from([*WANTED.values()]), st.dictionaries(st.text(), st.integers()))
 def test_a_seal_stands_for_all_but_itself(document: Json, more: dict[str, int]) -> None:
     assert drift.sealed(document) == document

@@ -13,8 +13,10 @@ from stateward.core.quantity import Quantity
 from stateward.core.version import Version
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.spec import EtcdClusterSpec, TlsSecrets
+from stateward.etcd.api.status import EtcdClusterStatus
 from stateward.etcd.api.storage import DEFAULT_ACCESS_MODES, DEFAULT_SIZE
 from stateward.kube.codec import Json
+from stateward.kube.meta import ObjectMeta
 
 #: What runs where neither a version nor an image is named.
 DEFAULT_VERSION: Final = Version(3, 6, 16)
@@ -59,6 +61,27 @@ class Settings:
     def clients_show_certificates(self) -> bool:
         """True when members ask clients for a certificate."""
         return bool(self.tls.client_trusted_ca_secret)
+
+
+def wish_of(cluster: EtcdCluster) -> EtcdCluster:
+    """Return a cluster with nothing but what decides what it shall be.
+
+    Two clusters with equal wishes have the same problems, settings and documents: what is worked
+    out from a wish alone may be kept as long as the wish is the same. Of what the cluster is, only
+    the version that runs counts, where the spec leaves it open.
+    """
+    metadata = cluster.metadata
+    return EtcdCluster(
+        metadata=ObjectMeta(
+            name=metadata.name,
+            namespace=metadata.namespace,
+            uid=metadata.uid,
+            # Every edit has a number of its own, also one from true to 1, which Python calls equal.
+            generation=metadata.generation,
+        ),
+        spec=cluster.spec,
+        status=EtcdClusterStatus(version=cluster.status.version),
+    )
 
 
 def settings_of(cluster: EtcdCluster) -> Settings:

@@ -87,6 +87,10 @@ class EtcdClusterStatus(Part):
     cluster_id: Annotated[
         str, Field(description="Which etcd cluster this is, in hex; never changes.")
     ] = ""
+    beginning: Annotated[
+        int,
+        Field(description="How many members were told to begin together, until a quorum is seen."),
+    ] = 0
     leader: Annotated[str, Field(description="The member that leads.")] = ""
     version: Annotated[
         str, Meta(max_length=64), Field(description="The oldest etcd that a member runs.")

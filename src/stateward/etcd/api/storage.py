@@ -156,6 +156,25 @@ class EmptyDir(Part):
     size_limit: Annotated[Quantity | None, Field(description="How much it may hold.")] = None
 
 
+def _as_by_default(of: str, size: str) -> str:
+    """Return what is asked of a template that others than its own rules must compare.
+
+    Where no template is or was, the rules about its past are not asked: these are, instead.
+    """
+    template, claim = f"{of}.volumeClaimTemplate", f"{of}.volumeClaimTemplate.spec"
+    requests = f"{claim}.resources.requests"
+    sized = (
+        f"has({claim}.resources) && has({requests}) && 'storage' in {requests}"
+        f" && isQuantity(string({requests}['storage']))"
+    )
+    compared = f"quantity(string({requests}['storage'])).compareTo(quantity('{DEFAULT_SIZE}'))"
+    return (
+        f"{_name(template)} == 'data' && (!has({claim}) || !has({claim}.storageClassName)"
+        f" && (!has({claim}.accessModes) || {claim}.accessModes == ['{DEFAULT_ACCESS_MODES[0]}'])"
+        f" && (!({sized}) || {compared} {size} 0))"
+    )
+
+
 class Storage(Part):
     """Where members keep their data: one of two kinds, for good."""
 
@@ -167,6 +186,17 @@ class Storage(Part):
         Rule(
             "has(self.emptyDir) == has(oldSelf.emptyDir)",
             "the kind of storage cannot be changed: members would lose their data",
+        ),
+        Rule(
+            "has(self.emptyDir) || has(self.volumeClaimTemplate)"
+            f" || !has(oldSelf.volumeClaimTemplate) || {_as_by_default('oldSelf', '<=')}",
+            "volumeClaimTemplate cannot be taken back: claims keep their name, class and size",
+        ),
+        Rule(
+            "has(oldSelf.emptyDir) || has(oldSelf.volumeClaimTemplate)"
+            f" || !has(self.volumeClaimTemplate) || {_as_by_default('self', '>=')}",
+            "volumeClaimTemplate must keep what members got without it: the name data, no class,"
+            f" {DEFAULT_ACCESS_MODES[0]}, at least {DEFAULT_SIZE}",
         ),
     )
 

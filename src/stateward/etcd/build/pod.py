@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from stateward.core.naming import short_hash
@@ -39,6 +39,8 @@ class Outside:
     listen_host: str
     #: Secret to hash of the authorities in it.
     ca_hashes: Mapping[str, str] = field(default_factory=dict)
+    #: How many bytes the smallest volume has; 0: there is none yet.
+    smallest_volume: int = 0
 
 
 def pod_template(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:
@@ -55,8 +57,19 @@ def pod_template(cluster: EtcdCluster, settings: Settings, outside: Outside) -> 
             "labels": (given.metadata.get("labels") or {}) | mine,
             "annotations": annotations,
         },
-        "spec": overlaid(PODS, own_pod(cluster, settings, outside), given.spec),
+        "spec": overlaid(PODS, own_pod(cluster, _within(settings, outside), outside), given.spec),
     }
+
+
+def _within(settings: Settings, outside: Outside) -> Settings:
+    """Return settings for the volumes that there are: those of the spec may be still to come.
+
+    A database that may grow beyond its volume ends when that is full, and does not start again.
+    """
+    wanted, there = settings.storage_bytes, outside.smallest_volume
+    if wanted is None or not there:
+        return settings
+    return replace(settings, storage_bytes=min(wanted, there))
 
 
 def own_pod(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:
@@ -67,12 +80,20 @@ def own_pod(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:
         **({"volumes": volumes} if volumes else {}),
         # Variables like ETCD_PORT would be taken for settings.
         "enableServiceLinks": False,
+        # Where nothing is said, a server keeps the account that was there before.
+        "serviceAccountName": _account(cluster),
         "automountServiceAccountToken": False,
         "terminationGracePeriodSeconds": 30,
         # The official image runs as root and volumes from before are root's: no runAsUser here.
         "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
         **_spread(cluster),
     }
+
+
+def _account(cluster: EtcdCluster) -> str:
+    """Return the service account of pods; a user may call it by its older name."""
+    given = cluster.spec.pod_template.spec
+    return given.get("serviceAccountName") or given.get("serviceAccount") or "default"
 
 
 def _container(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:

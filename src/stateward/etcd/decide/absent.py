@@ -185,8 +185,11 @@ def _spanning(view: View, ordinals: Sequence[int], why: str) -> WriteWorkload:
 def _lost_config(view: View, workload: WorkloadSeen) -> Config:
     known = configs.known_ordinals(view)
     has_volumes = any(it.claim is not None for it in view.replicas)
-    if known or has_volumes or not was_never_seen(view):
+    begun = workload.ordinals == range(view.cluster.status.beginning)
+    if known or not was_never_seen(view) or (has_volumes and not begun):
         return configs.of_known(view, known or workload.ordinals)
+    # Volumes do not matter where the record says that these very members were told to begin, and
+    # no quorum of them was seen: they are told the same once more.
     return configs.of_new(view, workload.ordinals)
 
 

@@ -92,6 +92,8 @@ class RemoveMember:
     member_id: int
     member: str
     why: str
+    #: Only if this claim is still there: it is why the member must go.
+    off: ClaimSeen | None = None
 
     @property
     def message(self) -> str:
@@ -121,6 +123,8 @@ class DeletePod:
     name: ClassVar = "DeletePod"
     pod: PodSeen
     why: str
+    #: Only if this claim is still there: it is why the pod must go.
+    off: ClaimSeen | None = None
 
     @property
     def message(self) -> str:

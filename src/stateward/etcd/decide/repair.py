@@ -24,6 +24,9 @@ _FRESH = 30.0
 #: again only after seven, and nobody depends on it.
 _LEARNER = 30.0
 _LOOK_AGAIN = 1.0
+#: Seconds that an etcd may take at least from when it could start until it answers, however short
+#: the grace is: otherwise whoever is restarted would be replaced, again and again.
+_START = 10.0
 #: Seconds by which our clock may differ from that of Kubernetes.
 _SKEW = 10.0
 
@@ -51,7 +54,8 @@ def is_over(view: View, replica: Replica, patience: float) -> bool:
     since, pod = unhealthy_since(view, replica), replica.pod
     if since is None:
         return False
-    return view.now - max(since, pod.chance_since if pod is not None else 0.0) > patience
+    chance = pod.chance_since if pod is not None else 0.0
+    return view.now - max(since, chance) > patience and view.now - chance > _START
 
 
 def keeps_data(view: View) -> bool:
@@ -84,7 +88,8 @@ def free_learner(view: View) -> Move | None:
         if not listed.member.started and (move := _freed(view, it, pod)):
             return move
         if listed.member.started and doomed.is_doomed(it):
-            return RemoveMember(listed.member.id, it.name, "its volume goes; it joins anew")
+            why = "its volume goes; it joins anew"
+            return RemoveMember(listed.member.id, it.name, why, off=it.claim)
     return None
 
 
@@ -92,7 +97,7 @@ def _freed(view: View, replica: Replica, pod: PodSeen) -> Move | None:
     """Return how a learner that never started gets off its volume, if it must."""
     claim = replica.claim
     if claim is not None and claim.deleting:
-        return DeletePod(pod, "its volume is on its way out")
+        return DeletePod(pod, "its volume is on its way out", off=claim)
     if view.is_outdated(replica):
         return DeletePod(pod, "it is to start from the new template")
     if not _is_older(view, replica) or not (_has_failed(replica) or _hangs(view, replica)):
@@ -119,13 +124,12 @@ def _is_older(view: View, replica: Replica) -> bool:
 
 def _hangs(view: View, replica: Replica) -> bool:
     """Tell whether the etcd of a removed member hangs where a learner shall start."""
-    since, pod, claim = unhealthy_since(view, replica), replica.pod, replica.claim
-    if since is None or replica.said is not None:
+    pod, claim = replica.pod, replica.claim
+    if pod is None or replica.said is not None:
         return False
-    runs = pod is not None and pod.running
-    if not runs and not (claim is not None and claim.lost):
+    if not pod.running and not (claim is not None and claim.lost):
         return False  # it waits for a node or an image, and a new volume would too
-    return view.now - since >= min(_FRESH, grace(view))
+    return is_over(view, replica, min(_FRESH, grace(view)))
 
 
 def await_learner(view: View) -> Move | None:

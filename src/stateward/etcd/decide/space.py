@@ -52,7 +52,7 @@ def make_room(view: View) -> Move | None:
         # A member may still give space back after we stopped waiting for it. Then it is not well,
         # and the next one has to wait.
         return _give_back(view, slack) if guards.all_members_well(view) else None
-    if any(view.is_outdated(it) for it in cramped):
+    if any(view.is_outdated(it) for it in cramped) or grow_claims(view):
         return None  # they restart with other flags, and more room may be among them
     return Refuse(
         "NoSpace",

@@ -59,6 +59,8 @@ class ClaimSeen:
     labelled: bool = True
     #: How much it asks for, in bytes.
     requested: int = 0
+    #: How large its volume is, in bytes; what it asks for while there is none.
+    size: int = 0
 
     @property
     def lost(self) -> bool:

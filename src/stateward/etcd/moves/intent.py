@@ -9,9 +9,26 @@ from stateward.kube.errors import NotFound
 
 async def is_unchanged(client: Getter, cluster: EtcdCluster) -> bool:
     """Tell whether the cluster is the one we looked at, with the spec that we judged by."""
+    live = await _live(client, cluster)
+    return live is not None and live.spec == cluster.spec
+
+
+async def is_as_seen(client: Getter, cluster: EtcdCluster) -> bool:
+    """Tell whether it is unchanged, and what is on record of its members is what we judged by."""
+    live = await _live(client, cluster)
+    return live is not None and live.spec == cluster.spec and _record(live) == _record(cluster)
+
+
+def _record(cluster: EtcdCluster) -> tuple[object, ...]:
+    status = cluster.status
+    return status.cluster_id, status.beginning, status.last_known_members
+
+
+async def _live(client: Getter, cluster: EtcdCluster) -> EtcdCluster | None:
+    """Return the cluster as it is now; None: it goes, or is gone, or another one has its name."""
     try:
         live = await client.get(ETCD_CLUSTERS, cluster.metadata.key)
     except NotFound:
-        return False
+        return None
     same = live.metadata.uid == cluster.metadata.uid
-    return same and live.spec == cluster.spec and not live.metadata.deleting
+    return live if same and not live.metadata.deleting else None

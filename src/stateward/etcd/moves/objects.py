@@ -6,14 +6,14 @@ from contextlib import suppress
 
 from stateward.core.outcome import Blocked, Outcome, Retry, Wait
 from stateward.etcd.build import claims
-from stateward.etcd.build.config import config_map
+from stateward.etcd.build.config import TOKEN, config_map, config_of, token
 from stateward.etcd.caches import INSTANCE
 from stateward.etcd.decide import configs, moves
-from stateward.etcd.model.names import CLUSTER_UID_LABEL, labels
-from stateward.etcd.model.view import PodSeen
+from stateward.etcd.model.names import CLUSTER_UID_LABEL, config_key, labels
+from stateward.etcd.model.view import ClaimSeen, Config, PodSeen
 from stateward.etcd.moves import volumes
 from stateward.etcd.moves.tools import Tools
-from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS
+from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS, Workload
 from stateward.etcd.seen import Seen
 from stateward.kube import drift
 from stateward.kube.client import Apply, MergePatch, Propagation, Selection
@@ -27,8 +27,28 @@ async def write_config(tools: Tools, seen: Seen, move: moves.WriteConfig) -> Out
     """Write what members start with; force only where no other pod can start."""
     if move.config.force_new_cluster and not await _is_alone(tools, seen, move):
         return Wait("PodsLeaving", "waiting until only one member can start: it is to be forced")
-    document = drift.sealed(config_map(seen.cluster, move.config))
-    return await tools.applier.apply(WHOLE_CONFIG_MAPS, document, seen=seen.view.config is not None)
+    config, version = move.config, seen.config
+    if seen.view.config is None:
+        # It was changed so that we did not know it, or we did not see it yet. Whoever wrote that
+        # these members exist had seen them: nobody is told to begin any more.
+        version, found = await _unseen(tools, seen)
+        if found is not None and found.existing and not config.existing:
+            config = found
+    document = drift.sealed(config_map(seen.cluster, config))
+    return await tools.applier.apply(WHOLE_CONFIG_MAPS, document, seen=version)
+
+
+async def _unseen(tools: Tools, seen: Seen) -> tuple[ObjectMeta | None, Config | None]:
+    """Return version and content of a config that speaks of this cluster, past the cache."""
+    try:
+        found = await tools.client.get(WHOLE_CONFIG_MAPS, config_key(seen.cluster.metadata.key))
+    except NotFound:
+        return None, None
+    owner = found.metadata.controller
+    ours = owner is None or owner.uid == seen.cluster.metadata.uid
+    if not ours or found.data.get(TOKEN) != token(seen.cluster):
+        return None, None
+    return found.metadata, config_of(found.data)
 
 
 async def write_workload(tools: Tools, seen: Seen, move: moves.WriteWorkload) -> Outcome | None:
@@ -37,18 +57,34 @@ async def write_workload(tools: Tools, seen: Seen, move: moves.WriteWorkload) ->
     size: Json = {"replicas": move.replicas}
     if move.start or (live is not None and live.spec.get("ordinals")):
         size["ordinals"] = {"start": move.start}
-    if live is not None and move.size_only:
-        body = {"metadata": {"uid": live.metadata.uid}, "spec": size}
-        await tools.client.patch(WORKLOADS, live.metadata.key, MergePatch(body))
+    version = await _same_workload(tools, live) if live is not None else None
+    if version is not None and move.size_only:
+        exactly = {"uid": version.uid, "resourceVersion": version.resource_version}
+        body = {"metadata": exactly, "spec": size}
+        await tools.client.patch(WORKLOADS, version.key, MergePatch(body))
         return None
     document = dict(seen.pods.document)
     templates = live.spec.get("volumeClaimTemplates") if live else list(seen.pods.claim_templates)
     document["spec"] = document["spec"] | size
     if templates:
         document["spec"]["volumeClaimTemplates"] = templates
-    return await tools.applier.apply(
-        WORKLOADS, document, seen=live is not None, compared=seen.pods.document
-    )
+    return await tools.applier.apply(WORKLOADS, document, seen=version, compared=seen.pods.document)
+
+
+async def _same_workload(tools: Tools, live: Workload) -> ObjectMeta:
+    """Return the newest version of a StatefulSet; raise Conflict when it is no longer what we saw.
+
+    Its status is written all the time, so the version that we looked at is seldom the newest.
+    """
+    seen = live.metadata
+    changed = Conflict(f"StatefulSet {seen.name} must be as we looked at it, and was changed")
+    try:
+        now = (await tools.client.get(WORKLOADS, seen.key)).metadata
+    except NotFound:
+        raise changed from None
+    if (now.uid, now.generation, now.labels) != (seen.uid, seen.generation, seen.labels):
+        raise changed
+    return now
 
 
 async def recreate_workload(tools: Tools, seen: Seen, move: moves.RecreateWorkload) -> None:
@@ -76,6 +112,15 @@ async def delete_pod(tools: Tools, seen: Seen, move: moves.DeletePod) -> None:
     """Delete exactly the pod that we mean."""
     with suppress(NotFound):
         await tools.client.delete(PODS, _key(seen, move.pod.name), uid=move.pod.uid)
+
+
+async def is_there(tools: Tools, seen: Seen, claim: ClaimSeen) -> bool:
+    """Tell whether a claim is there, past the cache: pods are seen sooner than claims at times."""
+    try:
+        found = await tools.client.get(VOLUME_CLAIMS, _key(seen, claim.name))
+    except NotFound:
+        return False
+    return found.metadata.uid == claim.uid
 
 
 async def delete_claim(tools: Tools, seen: Seen, move: moves.DeleteClaim) -> Outcome | None:

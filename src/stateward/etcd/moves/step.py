@@ -54,14 +54,21 @@ TAKING: Final = (
     moves.RecreateWorkload,
     moves.RemoveMember,
     moves.SaveSurvivor,
+    moves.SetAuth,
     moves.WriteWorkload,
 )
 
 
 def is_taking(move: moves.Act) -> bool:
-    """Tell whether a move cannot be taken back; members that were forced have left the others."""
-    forces = isinstance(move, moves.WriteConfig) and move.config.force_new_cluster
-    return forces or isinstance(move, TAKING)
+    """Tell whether a move cannot be taken back."""
+    return _begins(move) or isinstance(move, TAKING)
+
+
+def _begins(move: moves.Act) -> bool:
+    """Tell whether members would begin anew, or without the others: that rests on the record."""
+    if not isinstance(move, moves.WriteConfig):
+        return False
+    return move.config.force_new_cluster or not move.config.existing
 
 
 class MakeNextMove:
@@ -121,8 +128,11 @@ class MakeNextMove:
             return Retry(1.0, error.reason, f"{move.message}: {error.message}")
 
     async def _act(self, seen: Seen, move: moves.Act) -> Outcome | None:
-        client = self._tools.client
-        if is_taking(move) and not await intent.is_unchanged(client, seen.cluster):
+        still = intent.is_as_seen if _begins(move) else intent.is_unchanged
+        if is_taking(move) and not await still(self._tools.client, seen.cluster):
+            return objects.changed()
+        off = move.off if isinstance(move, moves.DeletePod | moves.RemoveMember) else None
+        if off is not None and not await objects.is_there(self._tools, seen, off):
             return objects.changed()
         self._tools.fence.check()
         return await VERBS[type(move)](self._tools, seen, move)

@@ -13,24 +13,31 @@ from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.build.config import TOKEN
 from stateward.etcd.build.documents import Wanted
 from stateward.etcd.model.names import CLUSTER_UID_LABEL, FIELD_MANAGER
+from stateward.etcd.moves.intent import is_as_seen
 from stateward.etcd.moves.refused import refusal
 from stateward.etcd.objects import Whole
 from stateward.etcd.seen import Seen
 from stateward.kube import drift
-from stateward.kube.client import Apply, Client
+from stateward.kube.client import Apply, Client, MergePatch
 from stateward.kube.codec import Json, plain
 from stateward.kube.errors import ApiError, Conflict, NotFound
+from stateward.kube.managed import as_applied, just_created, owned
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import Resource
 
 #: Seconds until an object is written again that a peer in trouble did not take.
 _TROUBLED = 2.0
+#: Seconds until we look again at an object that somebody else wrote; a watch tells sooner.
+_CHANGED = 1.0
 #: Objects of which we remember that writing them once more changes nothing.
 _REMEMBERED = 10_000
 
 
 class Applier:
-    """Applies documents; what a server will not have as we say is not written again and again."""
+    """Applies documents; what a server will not have as we say is not written again and again.
+
+    Documents that are compared are told apart by their seals (drift.py).
+    """
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -39,7 +46,7 @@ class Applier:
     def differs(self, live: Object, wanted: Json) -> bool:
         """Tell whether writing a document would change an object, as far as we know."""
         metadata = live.metadata
-        as_it_is = (drift.seal_of(wanted), metadata.resource_version)
+        as_it_is = (drift.seal_on(wanted), metadata.resource_version)
         if self._settled.get(metadata.uid) == as_it_is:
             return False
         if drift.differs(plain(live), wanted):
@@ -48,33 +55,61 @@ class Applier:
         return False
 
     async def apply(
-        self, resource: Resource[Any], wanted: Json, *, seen: bool, compared: Json | None = None
+        self,
+        resource: Resource[Any],
+        wanted: Json,
+        *,
+        seen: ObjectMeta | None,
+        compared: Json | None = None,
     ) -> Outcome | None:
-        """Write a document; say why not when somebody else's object has its name.
+        """Write a document over the very version that was seen, or create what was not.
 
-        ``compared`` is the part of it that :meth:`differs` is asked about; None: all of it.
+        So what we send and what arrives late, when others already lead, changes nothing of theirs.
+        Say why not when somebody else's object has its name. ``compared`` is the part of it that
+        :meth:`differs` is asked about; None: all of it.
         """
         metadata = wanted["metadata"]
         key = ObjectKey(metadata["namespace"], metadata["name"])
-        ours = seen
-        if not seen and (found := await self._found(resource, key)) is not None:
+        if seen is None and (found := await self._found(resource, key)) is not None:
             if (taken := _taken(resource, found, wanted)) is not None:
                 return taken
-            ours = True  # somebody changed it so that we did not know it again
+            seen = found.metadata  # somebody changed it so that we did not know it again
         try:
-            patch = Apply(wanted, FIELD_MANAGER, force=ours)
-            found = await self._client.patch(resource, key, patch)
-        except Conflict as error:
-            if ours:
-                raise
-            return _name_taken(resource, key, str(error))
+            now = await self._written(resource, wanted, seen)
         except ApiError as error:
             if (refused := refusal(f"{resource.kind} {key.name}", error)) is None:
                 raise
             return refused
-        written = found.metadata
-        self._settle(written.uid, (drift.seal_of(compared or wanted), written.resource_version))
+        self._settle(now.uid, (drift.seal_on(compared or wanted), now.resource_version))
         return None
+
+    async def _written(
+        self, resource: Resource[Any], wanted: Json, seen: ObjectMeta | None
+    ) -> ObjectMeta:
+        """Create an object, or apply to it; have what we created count as applied, too.
+
+        Otherwise nothing of it could be taken back. If we ended between the two, that is done when
+        it is written the next time.
+        """
+        if seen is None:
+            made = (await self._client.create(owned(resource), wanted)).metadata
+            return await self._called_applied(resource, made, just_created(made, FIELD_MANAGER))
+        patch = Apply(_exactly(wanted, seen), FIELD_MANAGER, force=True)
+        now = (await self._client.patch(owned(resource), seen.key, patch)).metadata
+        if (fields := as_applied(now, FIELD_MANAGER)) is None:
+            return now
+        return await self._written(
+            resource, wanted, await self._called_applied(resource, now, fields)
+        )
+
+    async def _called_applied(
+        self, resource: Resource[Any], now: ObjectMeta, fields: list[Json] | None
+    ) -> ObjectMeta:
+        if fields is None:
+            return now
+        version = {"uid": now.uid, "resourceVersion": now.resource_version}
+        body = {"metadata": {**version, "managedFields": fields}}
+        return (await self._client.patch(owned(resource), now.key, MergePatch(body))).metadata
 
     async def _found(self, resource: Resource[Any], key: ObjectKey) -> Object | None:
         try:
@@ -89,6 +124,12 @@ class Applier:
         self._settled.move_to_end(uid)
         if len(self._settled) > _REMEMBERED:
             self._settled.popitem(last=False)
+
+
+def _exactly(wanted: Json, seen: ObjectMeta) -> Json:
+    """Return a document that is taken only by the very version of the object that was seen."""
+    version = {"uid": seen.uid, "resourceVersion": seen.resource_version}
+    return {**wanted, "metadata": {**wanted["metadata"], **version}}
 
 
 def is_ours(found: ObjectMeta, uid: str) -> bool:
@@ -159,14 +200,19 @@ class EnsureObjects:
         """Write an object if it differs."""
         if found is not None and not self._applier.differs(found, wanted.document):
             return None
+        if not await is_as_seen(self._client, cluster):
+            return None  # what we want of it is of the past; soon we know better
         ours = found is not None and is_ours(found.metadata, cluster.metadata.uid)
-        return await self._applier.apply(wanted.resource, wanted.document, seen=ours)
+        seen = found.metadata if found is not None and ours else None
+        return await self._applier.apply(wanted.resource, wanted.document, seen=seen)
 
     async def _drop(self, cluster: EtcdCluster, resource: Resource[Any], live: Whole) -> None:
         """Delete an object of the cluster that the spec no longer asks for."""
         owner = live.metadata.controller
         if owner is None or owner.uid != cluster.metadata.uid or live.metadata.deleting:
             return
+        if not await is_as_seen(self._client, cluster):
+            return  # by what we saw it is not wanted, and that is of the past
         with suppress(NotFound):
             await self._client.delete(resource, live.metadata.key, uid=live.metadata.uid)
 
@@ -175,6 +221,8 @@ async def _without_raising(what: str, work: Awaitable[Outcome | None]) -> Outcom
     """Return what became of some work; that a peer is in trouble is an outcome, too."""
     try:
         return await work
+    except Conflict as error:
+        return Retry(_CHANGED, error.reason, f"{what} changed meanwhile: {error.message}")
     except ApiError as error:
         after = max(_TROUBLED, error.retry_after or 0.0)
         later = Retry(after, error.reason, f"{what}: {error.message}")

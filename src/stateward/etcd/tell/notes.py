@@ -15,11 +15,21 @@ from stateward.etcd.model.view import View
 def noting(
     status: EtcdClusterStatus, view: View, move: moves.Move, outcome: Outcome
 ) -> EtcdClusterStatus:
-    """Return the status with when space was last reclaimed, and how far a recovery is."""
+    """Return the status with how members began, when space was reclaimed, how a recovery goes."""
+    status = msgspec.structs.replace(status, beginning=_beginning(status, move, outcome))
     if was_made(move, outcome) and isinstance(move, moves.Compact | moves.Defragment):
         when = moments.to_rfc3339(view.now)
         status = msgspec.structs.replace(status, last_defragmentation=when)
     return _with_recovery(status, view)
+
+
+def _beginning(status: EtcdClusterStatus, move: moves.Move, outcome: Outcome) -> int:
+    """Return how many members began together, as long as nobody has seen them agree."""
+    if status.cluster_id or status.last_known_members:
+        return 0
+    if isinstance(move, moves.WriteConfig) and was_made(move, outcome) and not move.config.existing:
+        return len(move.config.initial_cluster)
+    return status.beginning
 
 
 def was_made(move: moves.Move, outcome: Outcome) -> bool:

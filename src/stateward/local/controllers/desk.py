@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Protocol
 
 from stateward.core.ports import Ports
 from stateward.kube.client import Client
@@ -42,7 +42,7 @@ from stateward.runtime.controller import Controller, Habits, Reconciler, Source
 from stateward.runtime.informer import Informer
 from stateward.runtime.queue import WorkQueue
 from stateward.runtime.telling.metrics import Metrics
-from stateward.runtime.telling.recorder import Recorder
+from stateward.runtime.telling.recorder import EventType, ObjectReference, Recorder
 from stateward.runtime.tracking import Tracking
 from stateward.runtime.triggers import Trigger
 
@@ -67,10 +67,43 @@ def _by_lack_of_a_controller() -> Index[Document]:
     )
 
 
-def _indexes(resource: Resource[Any]) -> tuple[Index[Document], ...]:
+def indexes_of(resource: Resource[Any]) -> tuple[Index[Document], ...]:
+    """Return how the controllers find objects of a resource."""
     if resource is PODS:
         return by_owner(), _by_lack_of_a_controller(), _by_node()
     return by_owner(), _by_lack_of_a_controller()
+
+
+class Told(Protocol):
+    """Who hears what controllers have to say."""
+
+    async def tell(
+        self, about: ObjectReference, kind: EventType, reason: str, message: str
+    ) -> None:
+        """Tell an event."""
+
+
+class Workplace(Protocol):
+    """What a controller needs of the desk that it works at."""
+
+    ports: Ports
+    client: Client
+
+    @property
+    def recorder(self) -> Told:
+        """Who hears what it has to say."""
+
+    def cache(self, resource: Resource[Any]) -> Cache[Document]:
+        """Return the objects of a resource as last seen."""
+
+    def add(
+        self,
+        name: str,
+        reconciler: Reconciler,
+        sources: Iterable[tuple[Resource[Any], Trigger]],
+        habits: Habits | None = None,
+    ) -> None:
+        """Employ a controller."""
 
 
 class Desk:
@@ -91,7 +124,7 @@ class Desk:
                 loosely(it),
                 ports=ports.stream(it.name),
                 meter=metrics.informer(it.name),
-                indexes=_indexes(it),
+                indexes=indexes_of(it),
             )
             for it in watched
         }

@@ -20,6 +20,9 @@ M = TypeVar("M", Gauge, Counter)
 #: Name -> what it says, and the labels that tell its series apart.
 Families: TypeAlias = Mapping[str, tuple[str, tuple[str, ...]]]
 
+#: A family, and the values of the labels that it adds.
+_Series: TypeAlias = tuple[str, tuple[str, ...]]
+
 #: What comes before the labels of every family about objects.
 OBJECT_LABELS = ("namespace", "name")
 #: Series of one family that one object may have: a label must not grow without bound.
@@ -54,26 +57,24 @@ class ObjectMetrics:
             name: _made(Counter, name, about, labels, registry)
             for name, (about, labels) in counters.items()
         }
-        #: Which series each object has: family and labels.
-        self._shown: dict[ObjectKey, set[tuple[str, tuple[str, ...]]]] = {}
-        self._counted: dict[ObjectKey, set[tuple[str, tuple[str, ...]]]] = {}
+        #: Which gauges each object has, and what they show.
+        self._shown: dict[ObjectKey, dict[_Series, float]] = {}
+        self._counted: dict[ObjectKey, set[_Series]] = {}
 
     def show(self, key: ObjectKey, readings: Iterable[Reading]) -> None:
         """Show these gauges of an object, and no others: what is not told any more is gone."""
-        now: set[tuple[str, tuple[str, ...]]] = set()
-        for reading in readings:
-            series = (reading.family, reading.labels)
-            if _has_room(now, reading.family):
-                self._gauges[reading.family].labels(*key, *reading.labels).set(reading.value)
-                now.add(series)
-        for family, labels in self._shown.get(key, set()) - now:
+        before, now = self._shown.get(key, {}), _with_room(readings)
+        for (family, labels), value in now.items():
+            if before.get((family, labels)) != value:
+                self._gauges[family].labels(*key, *labels).set(value)
+        for family, labels in before.keys() - now.keys():
             self._gauges[family].remove(*key, *labels)
         self._shown[key] = now
 
     def count(self, key: ObjectKey, family: str, *labels: str, by: float = 1.0) -> None:
         """Count something that was done to an object, or that befell it."""
         counted = self._counted.setdefault(key, set())
-        if (family, labels) not in counted and not _has_room(counted, family):
+        if (family, labels) not in counted and sum(name == family for name, _ in counted) >= MOST:
             return
         counted.add((family, labels))
         self._counters[family].labels(*key, *labels).inc(by)
@@ -86,8 +87,16 @@ class ObjectMetrics:
             self._counters[family].remove(*key, *labels)
 
 
-def _has_room(series: set[tuple[str, tuple[str, ...]]], family: str) -> bool:
-    return sum(name == family for name, _ in series) < MOST
+def _with_room(readings: Iterable[Reading]) -> dict[_Series, float]:
+    """Return the readings by their series, of each family no more than may be shown."""
+    found: dict[_Series, float] = {}
+    of_family: dict[str, int] = {}
+    for reading in readings:
+        series, many = (reading.family, reading.labels), of_family.get(reading.family, 0)
+        if many < MOST:
+            of_family[reading.family] = many + (series not in found)
+            found[series] = reading.value
+    return found
 
 
 def _made(

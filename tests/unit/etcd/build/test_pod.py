@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -38,6 +39,31 @@ def etcd_with(**fields: Any) -> Json:
 def sized(size: str) -> Json:
     spec = {"resources": {"requests": {"storage": size}}}
     return {"volumeClaimTemplate": {"spec": spec}}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "quota_of"),
+    [("2k", 0, 1900), ("2k", 1000, 950), ("2k", 2000, 1900), ("2k", 3000, 1900)],
+)
+def test_a_database_may_grow_as_far_as_the_volume_that_is_there(wanted, there, quota_of):
+    of = cluster(MINIMAL, storage=sized(wanted))
+    among = replace(outside(of), smallest_volume=there)
+    pod = pod_template(of, settings_of(of), among)["spec"]
+
+    assert quota(pod["containers"][0]) == quota_of
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({}, "default"),
+        ({"serviceAccountName": "etcd"}, "etcd"),
+        ({"serviceAccount": "etcd"}, "etcd"),
+        ({"serviceAccount": "old", "serviceAccountName": "new"}, "new"),
+    ],
+)
+def test_the_account_is_always_said_so_that_it_can_be_taken_back(given, expected):
+    assert template(podTemplate={"spec": given})["spec"]["serviceAccountName"] == expected
 
 
 # ------------------------------------------------------------------ flags

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from fakes.etcd_views import peer_url, picture
+from stateward.etcd.api.status import EtcdClusterStatus
 from stateward.etcd.decide import chart, moves
 from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.model.view import Config
@@ -119,6 +120,24 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     ("17 the config is gone", "3: d d d", {"config": None}, "WriteConfig existing 0 1 2"),
     (
+        "17 the config of a beginning is gone",
+        "3: x x x",
+        {"config": None, "status": EtcdClusterStatus(beginning=3)},
+        "WriteConfig new 0 1 2",
+    ),
+    (
+        "17 nobody knows whether it was the config of a beginning",
+        "3: x x x",
+        {"config": None, "status": EtcdClusterStatus()},
+        "WriteConfig existing 0 1 2",
+    ),
+    (
+        "17 it was one of others",
+        "3: x x x",
+        {"config": None, "status": EtcdClusterStatus(beginning=5)},
+        "WriteConfig existing 0 1 2",
+    ),
+    (
         "17b a pod that cannot run is made from the new template",
         "3: d!' d!' d!'",
         {},
@@ -182,6 +201,7 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ("6b it is made from the new template", "3: L f u'", {}, "DeletePod shop-2"),
     ("6b an old etcd hangs in its place", "3: L u f", {"away": {1: 31}}, "DeleteClaim data-shop-1"),
     ("6b maybe it only takes its time", "3: L u f", {"away": {1: 29}}, "Await LearnerJoining"),
+    ("6b its pod came late", "3: L u+ f", {"away": {1: 31}}, "Await LearnerJoining"),
     ("6c it has not started yet", "3: L f u", {}, "Await LearnerJoining"),
     ("6c it started and went away", "3: L f b!", {"away": {2: 61}}, "RemoveMember shop-2"),
     # ------------------------------------------------------------ objects follow the list

@@ -18,6 +18,18 @@ REFUSED = "Refuse UpgradeRefused"
 ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     # ------------------------------------------------------------ a fair chance, and lost volumes
     ("9 it could start only now: patience", "3: L f d!+", {"away": {2: 999}}, AWAIT_MEMBERS),
+    (
+        "9 and five seconds are too few to start, however short the grace is",
+        "3: L f d!+",
+        {"away": {2: 999}, "spec": {"unhealthyMemberGracePeriod": "1s"}},
+        AWAIT_MEMBERS,
+    ),
+    (
+        "9 who had the time to start has the short grace",
+        "3: L f d!",
+        {"away": {2: 2}, "spec": {"unhealthyMemberGracePeriod": "1s"}},
+        "RemoveMember shop-2",
+    ),
     ("9 it answers, only now, not yet well", "3: L f n+", {"away": {2: 999}}, AWAIT_MEMBERS),
     ("6c so could a learner", "3: L f b!+", {"away": {2: 999}}, "Await LearnerJoining"),
     (

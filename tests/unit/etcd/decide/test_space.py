@@ -128,6 +128,13 @@ def test_volumes_grow_last_since_their_class_may_not_allow_it() -> None:
     assert words(chart.next_move(at_rest)) == "GrowClaim data-shop-0"
 
 
+def test_a_full_database_gets_the_larger_volume_that_it_was_promised() -> None:
+    """9b gives way to 20: until its volume is larger, nobody gets a larger quota."""
+    full = {"alarms": {1: AlarmKind.NO_SPACE}, "said": FULL, "status": TRIED}
+    promised = replace(picture("3: L f f", **full), wanted_bytes=LARGER)
+    assert words(chart.next_move(promised)) == "GrowClaim data-shop-0"
+
+
 @pytest.mark.parametrize(
     ("text", "strange", "expected"),
     [

@@ -53,7 +53,7 @@ class Place:
 
     def __init__(self) -> None:
         self.clock = SimClock(asyncio.get_running_loop())
-        api = served_api(Ports(self.clock, Chance(1)))
+        api = self.api = served_api(Ports(self.clock, Chance(1)))
         api.create(CUSTOM_RESOURCES, "", plain(crd(ETCD_CLUSTER_KIND)), Author("user"))
         self.user = MemoryClient(api)
         self.doorman = Doorman()

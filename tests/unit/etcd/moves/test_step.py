@@ -13,11 +13,13 @@ import pytest
 from fakes.etcd_views import peer_url, picture
 from stateward.core.errors import NotLeader, OutcomeUnknown, PeerConfused, PeerUnreachable
 from stateward.core.outcome import Blocked, Outcome, Retry
-from stateward.etcd.api.kind import EtcdCluster
+from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
+from stateward.etcd.build.config import config_map
 from stateward.etcd.decide import moves
 from stateward.etcd.decide.chart import Judgement
 from stateward.etcd.members.errors import EtcdPacing, EtcdRefused
 from stateward.etcd.model.members import Alarm, AlarmKind
+from stateward.etcd.model.names import config_key
 from stateward.etcd.model.view import Config, View
 from stateward.etcd.moves import step
 from stateward.etcd.moves.fence import Fence
@@ -25,13 +27,17 @@ from stateward.etcd.moves.rescue import Rescue
 from stateward.etcd.moves.step import MakeNextMove
 from stateward.etcd.moves.tools import Tools
 from stateward.etcd.moves.writing import Applier
+from stateward.etcd.objects import WHOLE_CONFIG_MAPS
 from stateward.etcd.seen import Seen
+from stateward.kube.client import MergePatch
 from stateward.kube.errors import Forbidden, ServerFailed, Unavailable
+from stateward.kube.resources import VOLUME_CLAIMS
 from stateward.runtime.election import Leadership, Terms
 from unit.etcd.moves.places import Place
 
 pytestmark = pytest.mark.virtual
 FORCED = Config((("shop-0", peer_url(0)),), existing=True, force_new_cluster=True)
+NEW = Config((("shop-0", peer_url(0)),), existing=False)
 VIEW = picture("3: L f f")
 LEADER, OTHER, *_ = VIEW.replicas
 
@@ -185,7 +191,9 @@ ASKED_AGAIN = [
     ASKING["AddLearner"][0],
     ASKING["Promote"][0],
     ASKING["RemoveMember"][0],
+    ASKING["SetAuth"][0],
     moves.WriteConfig(FORCED, "by force"),
+    moves.WriteConfig(NEW, "all at once"),
     moves.WriteWorkload(1, "fewer"),
 ]
 
@@ -201,6 +209,66 @@ async def test_what_cannot_be_taken_back_is_not_done_for_a_mind_that_changed(
     assert isinstance(said, Retry)
     assert said.reason == "Changed"
     assert (room.door.asked, room.doorman.writes) == ([], [])
+
+
+@pytest.mark.parametrize("move", ["DeletePod", "RemoveMember"])
+@pytest.mark.parametrize("there", [True, False], ids=["there", "gone"])
+async def test_who_goes_off_a_claim_goes_only_while_that_is_there(
+    move: str, *, there: bool
+) -> None:
+    """Pods are seen sooner than claims at times: this one has a new claim of the same name."""
+    room = Room()
+    await room.make(moves.Rest())
+    metadata = {"name": "data-shop-1", "namespace": "default"}
+    size = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
+    claim = await room.user.create(VOLUME_CLAIMS, {"metadata": metadata, "spec": size})
+    pod, off = OTHER.pod, OTHER.claim
+    assert pod is not None
+    assert off is not None
+    off = replace(off, name="data-shop-1", uid=claim.metadata.uid if there else "of-before")
+    each = {
+        "DeletePod": moves.DeletePod(pod, "its volume goes", off=off),
+        "RemoveMember": moves.RemoveMember(0xA2, "shop-1", "its volume goes", off=off),
+    }
+    said = await room.make(each[move])
+    assert bool(room.doorman.writes or room.door.asked) == there
+    assert isinstance(said, Retry)
+    assert (said.reason == "Changed") != there
+
+
+@pytest.mark.parametrize("config", [FORCED, NEW], ids=["force", "new"])
+async def test_nobody_begins_by_a_record_of_the_past(config: Config) -> None:
+    room = Room()
+    await room.make(moves.Rest())
+    assert room.live is not None
+    latched = MergePatch({"status": {"clusterID": "cafe"}})
+    await room.user.patch(ETCD_CLUSTERS, room.live.metadata.key, latched, subresource="status")
+    said = await room.make(moves.WriteConfig(config, "all at once"))
+    assert isinstance(said, Retry)
+    assert said.reason == "Changed"
+    assert room.doorman.writes == []
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["exist", "begin"])
+async def test_members_that_were_seen_are_not_told_to_begin(*, kept: bool) -> None:
+    """A config that no watch has told of, or that lost its labels, is read before it is written."""
+    room = Room()
+    await room.make(moves.Rest())
+    assert room.live is not None
+    there = config_map(room.live, Config(NEW.initial_cluster, existing=kept))
+    await room.user.create(WHOLE_CONFIG_MAPS, there)
+    new = Config((("shop-0", peer_url(0)), ("shop-1", peer_url(1))), existing=False)
+    about = msgspec.structs.replace(VIEW.cluster, status=room.live.status)
+    await room.make(
+        moves.WriteConfig(new, "all at once"), replace(VIEW, cluster=about, config=None)
+    )
+    now = await room.user.get(WHOLE_CONFIG_MAPS, config_key(room.live.metadata.key))
+    assert (
+        now.data
+        == config_map(room.live, Config(NEW.initial_cluster, existing=True) if kept else new)[
+            "data"
+        ]
+    )
 
 
 def test_a_config_without_force_is_written_without_asking() -> None:

@@ -64,6 +64,18 @@ def test_an_object_is_shown_as_it_is_and_no_more(metrics, series):
     assert told(metrics)[2:] == ['db_bytes{member="db-1",name="db",namespace="shop"} 21.0']
 
 
+def test_a_value_is_shown_again_after_it_was_gone_and_after_it_was_another(metrics, series):
+    for readings in ([size("db-0", 7)], [], [size("db-0", 7)], [size("db-0", 8)]):
+        series.show(SHOP, readings)
+        lines = [
+            f'db_bytes{{member="db-0",name="db",namespace="shop"}} {it.value:.1f}'
+            for it in readings
+        ]
+        assert told(metrics) == lines
+    series.show(SHOP, [size("db-0", 8), size("db-0", 9)])
+    assert told(metrics) == ['db_bytes{member="db-0",name="db",namespace="shop"} 9.0'], "the last"
+
+
 def test_what_was_done_is_counted_on(metrics, series):
     for move in ("Add", "Add", "Promote"):
         series.count(SHOP, "stateward_etcd_moves_total", move)

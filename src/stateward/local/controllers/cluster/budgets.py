@@ -15,7 +15,7 @@ from stateward.kube.resources import DEPLOYMENTS, DISRUPTION_BUDGETS, PODS, STAT
 from stateward.kube.selector import LabelSelector
 from stateward.local.catalog import REPLICA_SETS
 from stateward.local.conditions import with_condition
-from stateward.local.controllers.desk import Desk
+from stateward.local.controllers.desk import Workplace
 from stateward.local.documents import Document, loosely
 from stateward.runtime.triggers import itself
 
@@ -110,7 +110,7 @@ def new_status(counted: Count, old: Json, generation: int, now: float) -> Json:
 class Budgets:
     """Keeps the status of budgets."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Workplace) -> None:
         self._desk = desk
 
     def guarding(self, pod: Object) -> Iterable[ObjectKey]:
@@ -189,7 +189,7 @@ def _guards(budget: Document, pod: Object) -> bool:
     return selector.matches(pod.metadata.labels)
 
 
-def employ(desk: Desk) -> None:
+def employ(desk: Workplace) -> None:
     """Have budgets say how many pods may go."""
     budgets = Budgets(desk)
     desk.add(

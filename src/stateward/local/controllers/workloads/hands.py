@@ -9,7 +9,7 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.resources import Resource
-from stateward.local.controllers.desk import Desk
+from stateward.local.controllers.desk import Workplace
 from stateward.local.controllers.workloads.custody import (
     Custody,
     owners_of,
@@ -23,7 +23,7 @@ from stateward.runtime.telling.recorder import EventType, ObjectReference
 class Hands:
     """Writes on behalf of the workloads of one resource, and tells about it on them."""
 
-    def __init__(self, desk: Desk, resource: Resource[Any]) -> None:
+    def __init__(self, desk: Workplace, resource: Resource[Any]) -> None:
         self._client = desk.client
         self._recorder = desk.recorder
         self._resource = resource

@@ -8,14 +8,14 @@ from typing import Any
 
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import Resource
-from stateward.local.controllers.desk import Desk
+from stateward.local.controllers.desk import Workplace
 from stateward.local.controllers.workloads.pods import selector_of
 from stateward.local.documents import Document
 from stateward.runtime import triggers
 from stateward.runtime.triggers import Trigger
 
 
-def owner_or_adopter(desk: Desk, resource: Resource[Any]) -> Trigger:
+def owner_or_adopter(desk: Workplace, resource: Resource[Any]) -> Trigger:
     """Wake the controlling owner; of an orphan, everybody who selects it."""
     cache = desk.cache(resource)
     wake_owner = triggers.owner(resource)
@@ -28,7 +28,7 @@ def owner_or_adopter(desk: Desk, resource: Resource[Any]) -> Trigger:
     return wake
 
 
-def owner_of_owner(desk: Desk, between: Resource[Any], resource: Resource[Any]) -> Trigger:
+def owner_of_owner(desk: Workplace, between: Resource[Any], resource: Resource[Any]) -> Trigger:
     """Wake the owner of the controlling owner, as last seen."""
     cache = desk.cache(between)
     wake_between, wake_owner = triggers.owner(between), triggers.owner(resource)

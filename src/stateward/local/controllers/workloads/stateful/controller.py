@@ -10,8 +10,9 @@ from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists, ApiError, Conflict
 from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import PODS, STATEFUL_SETS, VOLUME_CLAIMS
+from stateward.kube.selector import LabelSelector
 from stateward.local.catalog import CONTROLLER_REVISIONS
-from stateward.local.controllers.desk import Desk
+from stateward.local.controllers.desk import Workplace
 from stateward.local.controllers.workloads import custody
 from stateward.local.controllers.workloads.hands import Hands
 from stateward.local.controllers.workloads.pods import Seen, number, selector_of, template_of
@@ -41,6 +42,8 @@ class _Scene:
     """A set, its pods by ordinal and its revisions by name."""
 
     owner: Document
+    #: What the set asks for, read once: only to be looked at.
+    spec: Json
     pods: dict[int, Seen]
     known: list[Document] = field(default_factory=list)
 
@@ -53,7 +56,7 @@ class _Scene:
 class StatefulSets:
     """Brings StatefulSets closer to what they ask for."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Workplace) -> None:
         self._desk = desk
         self._hands = Hands(desk, STATEFUL_SETS)
 
@@ -62,7 +65,9 @@ class StatefulSets:
         owner = self._desk.cache(STATEFUL_SETS).get(key)
         if owner is None or owner.metadata.deleting:
             return DONE
-        belonging, history = self._belonging(owner), self._history(owner)
+        spec = owner.spec
+        selector = selector_of(spec)
+        belonging, history = self._belonging(owner, selector), self._history(owner, selector)
         took_pods = await self._hands.take_care(PODS, owner, belonging)
         if await self._hands.take_care(CONTROLLER_REVISIONS, owner, history) or took_pods:
             return Wait("Adopting", "pods or revisions changed hands")
@@ -71,28 +76,28 @@ class StatefulSets:
             for pod in belonging.kept
             if (ordinal := ordinal_of(owner.metadata.name, pod.metadata.name)) is not None
         }
-        scene = _Scene(owner, pods, [it for it in history.kept if not it.metadata.deleting])
+        scene = _Scene(owner, spec, pods, [it for it in history.kept if not it.metadata.deleting])
         update = await self._settle_revision(scene)
         if update is None:
             return Wait("NewRevision", "a revision of the template was noted")
         return await self._advance(scene, update)
 
-    def _belonging(self, owner: Document) -> custody.Custody:
+    def _belonging(self, owner: Document, selector: LabelSelector) -> custody.Custody:
         cache, meta = self._desk.cache(PODS), owner.metadata
         return custody.judge(
             meta,
-            selector_of(owner.spec),
+            selector,
             cache.find("owner", meta.uid),
             cache.find("orphans", meta.namespace),
             lambda pod: ordinal_of(meta.name, pod.metadata.name) is not None,
         )
 
-    def _history(self, owner: Document) -> custody.Custody:
+    def _history(self, owner: Document, selector: LabelSelector) -> custody.Custody:
         """Return whose the revisions are; ours stay ours, whatever their labels say."""
         cache, meta = self._desk.cache(CONTROLLER_REVISIONS), owner.metadata
         mine = cache.find("owner", meta.uid)
         orphans = cache.find("orphans", meta.namespace)
-        adopted = custody.judge(meta, selector_of(owner.spec), (), orphans).adopted
+        adopted = custody.judge(meta, selector, (), orphans).adopted
         return custody.Custody(
             tuple(it for it in mine if custody.controls(meta, it.metadata)), adopted
         )
@@ -100,7 +105,7 @@ class StatefulSets:
     async def _settle_revision(self, scene: _Scene) -> str | None:
         """Return the name of the template's revision; None after it was written."""
         owner = scene.owner
-        found = revisions.find(template_of(owner.spec), scene.known)
+        found = revisions.find(template_of(scene.spec), scene.known)
         if found.revision is not None and found.revision.revision == found.number:
             return found.revision.metadata.name
         if found.revision is not None:
@@ -122,7 +127,7 @@ class StatefulSets:
         known = {it.metadata.name for it in scene.known}
         now = self._desk.ports.clock.now()
         current = was if was in known else update
-        view = View(Rules.of(owner.spec), current, update, scene.pods, now)
+        view = View(Rules.of(scene.spec), current, update, scene.pods, now)
         decided = plan(view)
         taken = await self._carry_out(scene, decided)
         collisions = number(owner.status, "collisionCount", 0)
@@ -206,19 +211,19 @@ class StatefulSets:
 
     async def _keep_labels(self, scene: _Scene) -> None:
         """Have every pod be found by the labels of its name: of adopted ones, too."""
-        for ordinal in Rules.of(scene.owner.spec).ordinals:
+        for ordinal in Rules.of(scene.spec).ordinals:
             pod = scene.pods.get(ordinal)
             if pod is not None and (lost := identity.lost_labels(pod.metadata, ordinal)):
                 await self._hands.change(PODS, pod.metadata, {"metadata": {"labels": lost}})
 
     async def _keep_claims(self, scene: _Scene) -> None:
         """Have every claim there, and end with whom the policy says, before any pod is removed."""
-        owner, retention = scene.owner, Retention.of(scene.owner.spec)
-        ordinals = Rules.of(owner.spec).ordinals
+        owner, retention = scene.owner, Retention.of(scene.spec)
+        ordinals = Rules.of(scene.spec).ordinals
         for ordinal, pod in scene.pods.items():
             if pod.phase == "Pending" and pod.active and ordinal in ordinals:
                 await self._claim(owner, ordinal, pod.name)  # it cannot start without
-            for claim in self._claims_of(owner, ordinal):
+            for claim in self._claims_of(scene, ordinal):
                 wanted = identity.claim_owners(
                     claim,
                     owner.metadata,
@@ -230,23 +235,23 @@ class StatefulSets:
                     part = {"metadata": {"ownerReferences": wanted}}
                     await self._hands.change(VOLUME_CLAIMS, claim, part)
 
-    def _claims_of(self, owner: Document, ordinal: int) -> list[ObjectMeta]:
-        cache, meta = self._desk.cache(VOLUME_CLAIMS), owner.metadata
+    def _claims_of(self, scene: _Scene, ordinal: int) -> list[ObjectMeta]:
+        cache, meta = self._desk.cache(VOLUME_CLAIMS), scene.owner.metadata
         names = [
             identity.claim_name(it["metadata"]["name"], meta.name, ordinal)
-            for it in owner.spec.get("volumeClaimTemplates") or ()
+            for it in scene.spec.get("volumeClaimTemplates") or ()
         ]
         found = [cache.get(ObjectKey(meta.namespace, name)) for name in names]
         return [it.metadata for it in found if it is not None]
 
     async def _forget_old(self, scene: _Scene, view: View) -> None:
         used = {view.current, view.update, *(revision_of(pod) for pod in scene.pods.values())}
-        limit = number(scene.owner.spec, "revisionHistoryLimit", _HISTORY)
+        limit = number(scene.spec, "revisionHistoryLimit", _HISTORY)
         for revision in revisions.superfluous(scene.known, used, limit):
             await self._hands.delete(CONTROLLER_REVISIONS, revision.metadata)
 
 
-def _by_name(desk: Desk) -> Trigger:
+def _by_name(desk: Workplace) -> Trigger:
     """Wake the set of a pod, and the one that waits for the name of a pod that is not its own."""
     cache = desk.cache(STATEFUL_SETS)
     wake_owner = owner_or_adopter(desk, STATEFUL_SETS)
@@ -260,7 +265,7 @@ def _by_name(desk: Desk) -> Trigger:
     return wake
 
 
-def _by_claim(desk: Desk) -> Trigger:
+def _by_claim(desk: Workplace) -> Trigger:
     """Wake the set whose claim it is by its name: it may wait for one that is going to be gone."""
     cache = desk.cache(STATEFUL_SETS)
 
@@ -272,7 +277,7 @@ def _by_claim(desk: Desk) -> Trigger:
     return wake
 
 
-def employ(desk: Desk) -> None:
+def employ(desk: Workplace) -> None:
     """Have the StatefulSets of a cluster looked after."""
     desk.add(
         "statefulset",
