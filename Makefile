@@ -4,7 +4,7 @@ LOCK := requirements/dev.txt
 READY := $(VENV)/.installed
 PY := $(VENV)/bin/python
 
-.PHONY: help demo test test-real test-real-alone real lint types bench crds format lock clean
+.PHONY: help demo test test-real test-real-alone real lint types simulate bench crds format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,6 +32,9 @@ lint: $(READY) ## style and import contracts
 
 types: $(READY) ## mypy, strict
 	@$(PY) tools/check.py types
+
+simulate: $(READY) ## what fits into 30 minutes of lives in which things go wrong
+	@$(VENV)/bin/stateward simulate --minutes 30
 
 bench: $(READY) ## measure what the documentation claims
 	@$(PY) -m tools.bench

@@ -265,6 +265,19 @@ async def test_taking_over_from_an_update_with_force(kube: Kube) -> None:
     )
 
 
+async def test_what_was_created_can_be_called_applied(kube: Kube) -> None:
+    """So whoever must not write over another's object creates its own, and applies from then on."""
+    made = await kube.client.create(whole(WIDGETS), widget(kube, "a", {"size": 1, "color": "red"}))
+    (entry,) = made.metadata.managed_fields
+    revision = made.metadata.resource_version
+    fields = [entry | {"operation": "Apply"}]
+    told = {"metadata": {"resourceVersion": revision, "managedFields": fields}}
+    await kube.client.patch(WIDGETS, key(kube, "a"), MergePatch(told))
+
+    assert (await applied(kube, {"size": 1}, by=entry["manager"])).spec == {"size": 1}
+    assert list(await owners(kube)) == [(entry["manager"], "Apply")]
+
+
 # ------------------------------------------------------------------ conditions of an apply
 async def test_a_revision_in_it_must_be_the_newest(kube: Kube) -> None:
     made = await applied(kube, {"size": 1})

@@ -112,7 +112,7 @@ class Etcd:
         """Return where and how it is dialled."""
         return Endpoint(self.address, self.client_port, **terms)  # type: ignore[arg-type]
 
-    def start(self, initial: str, state: str = "new") -> None:
+    def start(self, initial: str, state: str = "new", *more: str) -> None:
         """Run it with an initial cluster, or again on what it has."""
         scheme = "https" if self.security else "http"
         client_url = f"{scheme}://{self.address}:{self.client_port}"
@@ -130,6 +130,7 @@ class Etcd:
             f"--initial-cluster-state={state}",
             *_FAST,
             *(self.security.flags() if self.security else ()),
+            *more,
         ]
         with (self.folder / f"{self.name}.log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -153,17 +154,31 @@ class Etcd:
             self.process.wait(PATIENCE)
             self.process = None
 
-    @contextmanager
-    def hung(self) -> Iterator[None]:
+    def stop(self) -> None:
+        """Ask it to end, and wait until it has."""
+        if self.process is not None:
+            self.process.terminate()
+            self.process.wait(PATIENCE)
+            self.process = None
+
+    def wipe(self) -> None:
+        """Lose its disk."""
+        shutil.rmtree(self.folder / self.name, ignore_errors=True)
+
+    def ended(self) -> int | None:
+        """Return with which code it ended by itself; None while it runs."""
+        return self.process.poll() if self.process is not None else None
+
+    def hang(self) -> None:
         """Let it stand still: its connections stay, and nobody answers."""
         assert self.process is not None
         os.kill(self.process.pid, signal.SIGSTOP)
         os.waitid(os.P_PID, self.process.pid, os.WSTOPPED)  # until its last thread stands still
-        try:
-            yield
-        finally:
-            os.kill(self.process.pid, signal.SIGCONT)
-            self.wait()
+
+    def wake(self) -> None:
+        """Let it go on."""
+        assert self.process is not None
+        os.kill(self.process.pid, signal.SIGCONT)
 
     def _health(self) -> int:
         line = http.client.HTTPConnection(self.address, self.metrics_port, timeout=2)
@@ -189,6 +204,13 @@ class Etcds:
     def __getitem__(self, name: str) -> Etcd:
         return self.members[name]
 
+    def begin(self, names: str, *flags: str) -> None:
+        """Start one member for each letter."""
+        for name in names:
+            self.prepare(name)
+        for name in names:
+            self[name].start(self.initial(), "new", *flags)
+
     def prepare(self, name: str) -> Etcd:
         """Return a member that does not run yet; it ends with the others."""
         member = self.members[name] = Etcd(self.release, name, self.folder, self.security)
@@ -201,18 +223,33 @@ class Etcds:
 
 @contextmanager
 def running(
-    release: Release, folder: Path, names: str = "a", security: Security | None = None
+    release: Release,
+    folder: Path,
+    names: str = "a",
+    security: Security | None = None,
+    flags: tuple[str, ...] = (),
 ) -> Iterator[Etcds]:
     """Run one healthy member for each letter."""
     with ExitStack() as stack:
         etcds = Etcds(release, folder, security, stack)
-        for name in names:
-            etcds.prepare(name)
-        for member in etcds.members.values():
-            member.start(etcds.initial())
+        etcds.begin(names, *flags)
         for member in etcds.members.values():
             member.wait()
         yield etcds
+
+
+@contextmanager
+def running_each(releases: list[Release], folder: Path, names: str) -> Iterator[list[Etcds]]:
+    """Run a cluster of every release; they begin together, so that this takes as long as one."""
+    with ExitStack() as stack:
+        clusters = [Etcds(it, folder / str(it), None, stack) for it in releases]
+        for etcds in clusters:
+            etcds.folder.mkdir()
+            etcds.begin(names)
+        for etcds in clusters:
+            for member in etcds.members.values():
+                member.wait()
+        yield clusters
 
 
 def _dying_with_us() -> list[str]:

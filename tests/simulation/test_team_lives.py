@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from stateward.sim import teams, world
-from stateward.sim.network import CALM, Fault, Mix
+from stateward.sim.network import CALM, STORM, Mix
 
 SEEDS = 1_000
 CHUNK = 25
@@ -46,7 +46,7 @@ def test_the_same_seed_gives_the_same_digest_in_every_process():
     assert len(set(first.split()[1::4])) == 4, "different seeds must give different lives"
 
 
-@pytest.mark.parametrize("fault", [fault for fault in Fault if fault is not Fault.NONE])
+@pytest.mark.parametrize("fault", STORM, ids=str)
 def test_every_fault_is_survived_on_its_own(fault, monkeypatch):
     monkeypatch.setattr(teams, "STORMY", Mix(call=0.15, faults=(fault,)))
     for seed in range(3):

@@ -10,7 +10,7 @@ import time
 import structlog
 
 from stateward.sim.teams import simulate_team
-from tools.bench import cluster, kubernetes, pods
+from tools.bench import cluster, kubernetes, pods, worlds
 from tools.bench.etcd import __main__ as etcd
 
 #: What docs/architecture.md promises, for one pod.
@@ -79,6 +79,7 @@ def main() -> int:
     """Measure everything."""
     kept = [measure_informer(), kubernetes.measure(), cluster.measure(), etcd.measure()]
     measure_simulation()
+    worlds.measure()
     print(f"\nbench: {'every promise is kept' if all(kept) else 'A PROMISE IS NOT KEPT'}")
     return 0 if all(kept) else 1
 

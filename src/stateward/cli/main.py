@@ -30,6 +30,7 @@ _COMMANDS = {
     "doctor": "Check what there is to work with: etcds, and your cluster.",
     "local": "A Kubernetes in this process, for kubectl.",
     "operator": "Run our operators on a cluster, until told to end.",
+    "simulate": "Let the operator live where things go wrong at every call.",
     "validate": "Check manifests without a cluster.",
 }
 

@@ -164,6 +164,10 @@ class SimLoop(asyncio.BaseEventLoop):
         """Put back what a paused process held."""
         self._ready.extend(handles)
 
+    def go_on(self) -> None:
+        """Go on in a copy of the process: asyncio takes no loop for running that another ran."""
+        events._set_running_loop(self)  # noqa: SLF001 - no other way
+
     def call_outside(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
         """Call back later on behalf of nobody: neither crash nor pause of a process stops it."""
         return self.call_later(delay, callback, context=Context())

@@ -11,15 +11,23 @@ import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from stateward.core.chance import Chance
-from stateward.core.errors import HouseError, OutcomeUnknown, PeerError, PeerUnreachable
+from stateward.core.errors import OutcomeUnknown, PeerConfused, PeerError, PeerUnreachable
 from stateward.kube.client import WatchEvent
-from stateward.kube.errors import Conflict, Gone, ServerFailed, TooManyRequests, Unavailable
+from stateward.kube.errors import (
+    Conflict,
+    Gone,
+    ServerFailed,
+    TooManyRequests,
+    Unauthorized,
+    Unavailable,
+)
 from stateward.kube.interception import Call
 from stateward.kube.meta import Object
+from stateward.sim.faults import Fault, Kind, fault
+from stateward.sim.immediate import drive
 from stateward.sim.loop import SimLoop
 from stateward.sim.process import Fate, SimProcess
 from stateward.sim.trace import Trace
@@ -28,20 +36,25 @@ R = TypeVar("R")
 T = TypeVar("T", bound=Object)
 
 
-class Fault(Enum):
-    """What can happen to one call."""
+class Asked(Protocol):
+    """A call of any kind: to Kubernetes, or to what the operator looks after."""
 
-    NONE = "none"
-    LOST_REQUEST = "the request is lost"
-    LOST_ANSWER = "the answer is lost"
-    SLOW = "both ways take seconds"
-    CONFLICT = "409"
-    OVERLOADED = "429"
-    FAILED = "500"
-    UNAVAILABLE = "503"
-    CRASH_BEFORE = "the sender dies before it is carried out"
-    CRASH_AFTER = "the sender dies after it was carried out"
-    ZOMBIE = "the sender sleeps through its lease while the call is under way"
+    @property
+    def writes(self) -> bool:
+        """True when it may change something."""
+
+
+#: How a call is refused that is not carried out; None: it is not refused.
+Refuse = Callable[[Kind, Asked], PeerError | None]
+
+#: What a stormy wire may do to a call.
+STORM: Final = tuple(
+    fault(kind)
+    for kind in (
+        *(Kind.LOST_REQUEST, Kind.LOST_ANSWER, Kind.SLOW, Kind.CONFLICT, Kind.OVERLOADED),
+        *(Kind.FAILED, Kind.UNAVAILABLE, Kind.CRASH_BEFORE, Kind.CRASH_AFTER, Kind.ZOMBIE),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +66,7 @@ class Mix:
     watch_gone: float = 0.0
     #: The longest that one watch event is late, in seconds.
     watch_lag: float = 0.0
-    faults: tuple[Fault, ...] = tuple(fault for fault in Fault if fault is not Fault.NONE)
+    faults: tuple[Fault, ...] = STORM
 
 
 CALM = Mix()
@@ -64,9 +77,30 @@ class Weather:
     """What all wires of a world share: how bad it is now, and who listens to every call."""
 
     mix: Mix = CALM
-    #: Calls under way that something happened to: they may still be carried out, much later.
+    #: Faults that come at calls of certain numbers.
+    planned: dict[int, list[Fault]] = field(default_factory=dict)
+    #: How many calls all processes have sent so far.
+    calls: int = 0
+    #: What still goes on of all that went wrong: calls under way that may be carried out much
+    #: later, pauses, cuts, views of the past.
     troubled: int = 0
-    listeners: list[Callable[[str, Call], None]] = field(default_factory=list)
+    listeners: list[Callable[[str, Asked], None]] = field(default_factory=list)
+    #: Whose call is being carried out at this very moment, and which; None: nobody's.
+    acting: tuple[str, Asked] | None = None
+    #: Carries out what happens to the world, and not to the call itself.
+    befall: Callable[[Fault, SimProcess], None] = lambda _fault, _process: None
+
+    def trouble(self) -> Callable[[], None]:
+        """Count one more thing that goes wrong; call the result, once or more, when it is over."""
+        self.troubled += 1
+        going_on = True
+
+        def over() -> None:
+            nonlocal going_on
+            self.troubled -= going_on
+            going_on = False
+
+        return over
 
 
 _TIMEOUT = 10.0
@@ -91,18 +125,27 @@ class Network:
         self._weather = weather
 
     async def around(self, call: Call, perform: Callable[[], Awaitable[R]]) -> R:
-        """Send the call on its way and wait for the answer, if one comes."""
+        """Send a call to Kubernetes on its way and wait for the answer, if one comes."""
+        return await self.send(call, perform, _refusal)
+
+    async def send(self, call: Asked, perform: Callable[[], Awaitable[R]], refuse: Refuse) -> R:
+        """Send any call; ``refuse`` says how who is asked refuses it."""
         if self._process.fate is Fate.BURIED:
             raise PeerUnreachable("the dead reach nobody")
-        fault = self._draw()
-        if fault is not Fault.NONE:
-            self._trace.note(f"{self._process.name}: {call}: {fault.value}")
-        for listener in self._weather.listeners:
+        weather = self._weather
+        weather.calls += 1
+        for listener in weather.listeners:
             listener(self._process.name, call)
-        journey = _Journey(self._loop, self._process, self._chance, call, fault)
-        if fault is not Fault.NONE:
-            self._weather.troubled += 1
-            journey.when_over = self._one_trouble_less
+        happening = self._draw()
+        if happening is not None:
+            self._trace.note(f"{self._process.name}: {call}: {happening}")
+        sent = _Sent(call, happening, refuse, weather)
+        journey = _Journey(self._loop, self._process, self._chance, sent)
+        if self._process.fate is Fate.DEAD:  # what befell it was its end, before it could send
+            never: R = await self._loop.create_future()
+            return never
+        if happening is not None:
+            journey.when_over = weather.trouble()
         return await journey.make(perform)
 
     async def around_watch(
@@ -122,25 +165,48 @@ class Network:
                     raise Gone("too old resource version")
                 yield event
 
-    def _one_trouble_less(self) -> None:
-        self._weather.troubled -= 1
+    def _draw(self) -> Fault | None:
+        """Return what happens to the call; what happens to the world happens before it is sent."""
+        weather, found = self._weather, None
+        for it in weather.planned.pop(weather.calls, ()):
+            if it.kind.of_call:
+                found = it
+            else:
+                self._trace.note(f"at call {weather.calls}: {it}")
+                weather.befall(it, self._process)
+        if found is None and self._chance.happens(weather.mix.call):
+            found = self._chance.choice(weather.mix.faults)
+        return found
 
-    def _draw(self) -> Fault:
-        mix = self._weather.mix
-        return self._chance.choice(mix.faults) if self._chance.happens(mix.call) else Fault.NONE
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    """A call, what happens to it, how it would be refused, and the weather that it is sent in."""
+
+    call: Asked
+    happening: Fault | None
+    refuse: Refuse
+    weather: Weather
 
 
 class _Journey:
     """One call under way. It belongs to nobody: it goes on if the sender dies or sleeps."""
 
     def __init__(
-        self, loop: SimLoop, process: SimProcess, chance: Chance, call: Call, fault: Fault
+        self,
+        loop: SimLoop,
+        process: SimProcess,
+        chance: Chance,
+        sent: _Sent,
     ) -> None:
         self._loop = loop
         self._process = process
         self._chance = chance
-        self._call = call
-        self._fault = fault
+        self._call = sent.call
+        self._refuse = sent.refuse
+        self._weather = sent.weather
+        self._fault = sent.happening
+        self._kind = sent.happening.kind if sent.happening is not None else None
         self._answer: asyncio.Future[Any] = loop.create_future()
         self.when_over: Callable[[], None] | None = None
 
@@ -151,31 +217,51 @@ class _Journey:
         return result
 
     def _arrive(self, perform: Callable[[], Awaitable[Any]]) -> None:
-        if refusal := _refusal(self._fault, self._call):
-            delay = _TIMEOUT if self._fault is Fault.LOST_REQUEST else 0.0
-            self._send_back(refusal, delay)
-        elif self._fault is Fault.ZOMBIE:
-            pause = self._chance.choice(_PAUSES)
-            self._process.pause(pause)
-            self._loop.call_outside(
-                pause * self._chance.fraction(), lambda: self._carry_out(perform)
-            )
+        if self._kind is Kind.LOST_REQUEST:
+            self._send_back(_unknown(self._call), _TIMEOUT)
+        elif self._kind is not None and (refusal := self._refuse(self._kind, self._call)):
+            self._send_back(refusal, 0.0)
+        elif self._kind is Kind.ZOMBIE and self._fault is not None:
+            self._fall_asleep(self._fault, perform)
+        elif self._kind is Kind.CRASH_BEFORE:
+            self._die()
+            if self.when_over is not None:
+                self.when_over()
         else:
-            if self._fault is Fault.CRASH_BEFORE:
-                self._process.crash()
             self._carry_out(perform)
 
+    def _fall_asleep(self, fault: Fault, perform: Callable[[], Awaitable[Any]]) -> None:
+        """Pause the sender; the call is carried out at some moment of that, or right after it."""
+        pause = float(fault.detail(0)) or self._chance.choice(_PAUSES)
+        share = float(fault.detail(1, "-1"))
+        moment = pause * (share if share >= 0 else self._chance.fraction())
+        self._process.pause(pause)
+        self._loop.call_outside(pause, self._weather.trouble())
+        self._loop.call_outside(moment, lambda: self._carry_out(perform))
+
+    def _die(self) -> None:
+        rest = self._fault.seconds if self._fault is not None and self._fault.details else None
+        self._process.crash(rest=rest)
+
     def _carry_out(self, perform: Callable[[], Awaitable[Any]]) -> None:
+        self._weather.acting = (self._process.name, self._call)
         try:
-            result: Any = _at_once(perform())
-        except PeerError as error:
-            result = error
-        if self._fault is Fault.CRASH_AFTER:
-            self._process.crash()
-        if self._fault is Fault.LOST_ANSWER:
+            if self._kind is Kind.TWICE:
+                drive(perform(), lambda *_: drive(perform(), self._carried_out))
+            else:
+                drive(perform(), self._carried_out)
+        finally:
+            self._weather.acting = None
+
+    def _carried_out(self, result: Any, error: BaseException | None) -> None:
+        if error is not None and not isinstance(error, PeerError):
+            raise error
+        if self._kind is Kind.CRASH_AFTER:
+            self._die()
+        if self._kind is Kind.LOST_ANSWER:
             self._send_back(_unknown(self._call), _TIMEOUT)
         else:
-            self._send_back(result, self._way(slow=(0, 4)))
+            self._send_back(error if error is not None else result, self._way(slow=(0, 4)))
 
     def _send_back(self, result: Any, delay: float) -> None:
         self._loop.call_outside(delay, lambda: self._deliver(result))
@@ -183,6 +269,8 @@ class _Journey:
     def _deliver(self, result: Any) -> None:
         if self.when_over is not None:
             self.when_over()
+        if self._kind is Kind.CRASH_ANSWERED:
+            self._loop.call_outside(0.0, self._die)
         if self._answer.done():  # the caller gave up
             return
         if isinstance(result, PeerError):
@@ -191,39 +279,31 @@ class _Journey:
             self._answer.set_result(result)
 
     def _way(self, slow: tuple[float, float]) -> float:
-        return self._chance.between(*(slow if self._fault is Fault.SLOW else (0, 0.02)))
+        return self._chance.between(*(slow if self._kind is Kind.SLOW else (0, 0.02)))
 
 
-def _at_once(work: Awaitable[R]) -> R:
-    """Carry out a call of the embedded server, which never waits for anything but its turn."""
-    steps = work.__await__()
-    try:
-        while next(steps) is None:  # it offers its turn to others; here it has it
-            pass
-    except StopIteration as ended:
-        result: R = ended.value
-        return result
-    raise HouseError("a call of the embedded server must not wait")
-
-
-def _refusal(fault: Fault, call: Call) -> PeerError | None:
-    """Return what the caller hears when the call is not carried out."""
-    match fault:
-        case Fault.LOST_REQUEST:
-            return _unknown(call)
-        case Fault.CONFLICT if call.writes:
+def _refusal(kind: Kind, call: Asked) -> PeerError | None:
+    """Return what the caller hears when Kubernetes does not carry a call out."""
+    match kind:
+        case Kind.CONFLICT if call.writes:
             return Conflict("somebody else wrote first")
-        case Fault.OVERLOADED:
+        case Kind.OVERLOADED:
             return TooManyRequests("slow down", retry_after=2)
-        case Fault.FAILED:
+        case Kind.FAILED:
             return ServerFailed("internal error")
-        case Fault.UNAVAILABLE:
+        case Kind.UNAVAILABLE:
             return Unavailable("not now")
+        case Kind.TIMED_OUT:
+            return ServerFailed("the server was too slow")
+        case Kind.UNAUTHORIZED:
+            return Unauthorized("who are you?")
+        case Kind.CONFUSED:
+            return PeerConfused("the answer was cut in the middle")
         case _:
             return None
 
 
-def _unknown(call: Call) -> PeerError:
+def _unknown(call: Asked) -> PeerError:
     """Return what silence means: of a read nothing, of a write that nobody knows."""
     if call.writes:
         return OutcomeUnknown(f"{call}: no answer came")

@@ -54,25 +54,35 @@ class SimProcess:
         self._held: list[asyncio.Handle] = []
         self._tasks: list[asyncio.Task[Any]] = []
         self._pauses = 0
+        #: Seconds until the one that replaces it starts; None: as chance has it.
+        self.rest: float | None = None
         self.ended = asyncio.Event()
+        #: Set to ask it to end, as SIGTERM does.
+        self.stop = asyncio.Event()
 
     @property
     def stands_still(self) -> bool:
         """True when nothing of the process may run."""
-        return self.fate in {Fate.PAUSED, Fate.DEAD}
+        return self.fate is Fate.PAUSED or self.fate is Fate.DEAD
 
     def spawn(self, main: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Start a task that belongs to this process, and so does all that it starts."""
-        context = copy_context()
-        context.run(PROCESS.set, self)
-        task = self._loop.create_task(main, name=self.name, context=context)
-        self._tasks.append(task)
+        task = self.spawn_beside(main)
         task.add_done_callback(lambda _: self.ended.set())
         return task
 
-    def crash(self) -> None:
-        """Kill the process: nothing of it ever runs again."""
+    def spawn_beside(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
+        """Start one more task; the process goes on when it ends."""
+        context = copy_context()
+        context.run(PROCESS.set, self)
+        task = self._loop.create_task(work, name=self.name, context=context)
+        self._tasks.append(task)
+        return task
+
+    def crash(self, *, rest: float | None = None) -> None:
+        """Kill the process: nothing of it ever runs again; ``rest`` says when the next starts."""
         self.fate = Fate.DEAD
+        self.rest = rest
         self.ended.set()
 
     def pause(self, seconds: float) -> None:

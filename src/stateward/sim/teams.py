@@ -18,7 +18,7 @@ from stateward.core.ports import Ports
 from stateward.example.api import FINALIZER, TEAMS, Team
 from stateward.example.operator import LEASE, assemble
 from stateward.kube import conditions
-from stateward.kube.client import Change, Client, MergePatch
+from stateward.kube.client import Change, MergePatch
 from stateward.kube.codec import Json, decode
 from stateward.kube.errors import NotFound
 from stateward.kube.interception import Call
@@ -28,8 +28,8 @@ from stateward.kube.objects.policies import Lease
 from stateward.kube.resources import CONFIG_MAPS, LEASES
 from stateward.local.store import StoreEvent
 from stateward.runtime.telling.metrics import Metrics
-from stateward.sim.network import CALM, Mix
-from stateward.sim.world import NotInTime, Operator, Result, World, simulate
+from stateward.sim.network import CALM, Asked, Mix
+from stateward.sim.world import Line, NotInTime, Operator, Result, World, simulate
 
 KEY = ObjectKey("play", "crew")
 
@@ -75,7 +75,11 @@ class Watchman:
         world.api.store.listen(self._look)
         world.weather.listeners.append(self._overhear)
 
-    def _overhear(self, process: str, call: Call) -> None:
+    def _overhear(self, process: str, call: Asked) -> None:
+        if isinstance(call, Call):
+            self._judge_call(process, call)
+
+    def _judge_call(self, process: str, call: Call) -> None:
         """Whoever deletes has just read past its cache what is asked for, and names the UID it
         means.
         """
@@ -218,8 +222,8 @@ def is_as_asked(world: World) -> bool:
     )
 
 
-def _operator(client: Client, ports: Ports, identity: str) -> Operator:
-    return assemble(client, ports, identity, Metrics(ports.clock))
+def _operator(line: Line, ports: Ports, identity: str) -> Operator:
+    return assemble(line.client, ports, identity, Metrics(ports.clock))
 
 
 def _members(world: World) -> list[ConfigMap]:

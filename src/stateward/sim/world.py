@@ -10,11 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from contextvars import Context
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeVar, cast
 
 from stateward.core.chance import Chance
-from stateward.core.errors import HouseError, NotLeader
+from stateward.core.errors import HouseError, NotLeader, UsageError
 from stateward.core.ports import Ports
 from stateward.kube.client import Client
 from stateward.kube.interception import InterceptedClient
@@ -22,8 +23,11 @@ from stateward.kube.resources import BUILT_IN, Registry, Resource
 from stateward.local.api import Api
 from stateward.local.client import MemoryClient
 from stateward.local.collector import Collector
+from stateward.sim.befalling import befall
+from stateward.sim.faults import Fault
 from stateward.sim.loop import SimClock, SimLoop, running
 from stateward.sim.network import Network, Weather
+from stateward.sim.past import Eyes, SeenApi
 from stateward.sim.process import SimProcess
 from stateward.sim.trace import Trace
 
@@ -46,35 +50,60 @@ class Operator(Protocol):
         """Work."""
 
 
-#: Makes an operator from its client, its ports and an identity that no other process ever had.
-Assemble = Callable[[Client, Ports, str], Operator]
+@dataclass(frozen=True, slots=True)
+class Line:
+    """How a process reaches the world: its client of Kubernetes, and the wire below it."""
+
+    client: Client
+    network: Network
+
+
+#: Makes an operator from its line, its ports and an identity that no other process ever had.
+Assemble = Callable[[Line, Ports, str], Operator]
 
 
 @dataclass(slots=True)
-class _Slot:
-    """A place for a process, and the one that is there now."""
+class Slot:
+    """A place for a process, the one that is there now, and how it sees the world."""
 
     name: str
     assemble: Assemble
-    skew: float
+    clock: SimClock
     starts: int = 0
     process: SimProcess | None = None
+    operator: Operator | None = None
+    eyes: Eyes = field(default_factory=Eyes)
+    #: Whether another process comes after the one that ends.
+    lasts: bool = True
 
 
 class World:
     """Everything that exists in one run."""
 
-    def __init__(self, loop: SimLoop, seed: int, custom: tuple[Resource[Any], ...] = ()) -> None:
+    def __init__(
+        self,
+        loop: SimLoop,
+        seed: int,
+        custom: tuple[Resource[Any], ...] = (),
+        serve: Callable[[Ports], Api] = Api,
+    ) -> None:
         self.loop = loop
         self.chance = Chance(seed, "world")
         self.clock = SimClock(loop)
-        self.api = Api(Ports(self.clock, self.chance.stream("kubernetes")))
+        self.api = serve(Ports(self.clock, self.chance.stream("kubernetes")))
         self.client: Client = MemoryClient(self.api, field_manager="user")
         self.trace = Trace(loop)
         self.trace.follow(self.api.store)
-        self.weather = Weather()
+        self.weather = Weather(befall=self._befall)
         self._registry = Registry((*BUILT_IN, *custom))
-        self._slots: list[_Slot] = []
+        #: Every kind by its name.
+        self.kinds = {it.kind: it for it in self._registry}
+        #: What befalls beside what can befall any operator.
+        self.befall: Callable[[Fault, Slot], bool] = lambda _fault, _slot: False
+        #: What broke in the world itself: nothing of an operator, which is a process of its own.
+        self._broken: list[BaseException] = []
+        loop.set_exception_handler(self._hear)
+        self._slots: list[Slot] = []
         self._graveyard: list[SimProcess] = []
         self._ended = False
         self._keepers: list[asyncio.Task[None]] = [loop.create_task(self._collect_garbage())]
@@ -84,22 +113,71 @@ class World:
         """The operator processes that are there now."""
         return [slot.process for slot in self._slots if slot.process is not None]
 
-    def run_operator(self, name: str, assemble: Assemble, *, skew: float = 0.0) -> None:
+    @property
+    def troubled(self) -> int:
+        """How much of what went wrong still goes on: that of the weather, and who is down."""
+        return self.weather.troubled + sum(it.process is None for it in self._slots if it.lasts)
+
+    def run_operator(self, name: str, assemble: Assemble, *, skew: float = 0.0) -> Slot:
         """Keep an operator process running, whatever happens to it."""
-        slot = _Slot(name, assemble, skew)
+        slot = Slot(name, assemble, SimClock(self.loop, skew=skew))
         self._slots.append(slot)
-        self._keepers.append(self.loop.create_task(self._keep_running(slot)))
+        keeper = self._keep_running(slot)
+        self._keepers.append(self.loop.create_task(keeper, context=Context()))
+        return slot
+
+    def lend_operator(self, name: str, assemble: Assemble, seconds: float) -> None:
+        """Run one more operator process for a while."""
+        slot, over = self.run_operator(name, assemble), self.weather.trouble()
+        slot.lasts = False
+
+        def end() -> None:
+            if slot.process is not None:
+                slot.process.crash()
+            over()
+
+        self.later(seconds, end)
+
+    def later(self, seconds: float, do: Callable[[], object]) -> None:
+        """Do something after a while, on behalf of nobody."""
+        self.loop.call_outside(seconds, lambda: cast("None", do()))
+
+    def _befall(self, fault: Fault, process: SimProcess) -> None:
+        """Let something happen that is not about one call."""
+        slot = next(it for it in self._slots if it.process is process)
+        try:
+            if not self.befall(fault, slot):
+                befall(self, fault, slot)
+        except Exception as error:  # noqa: BLE001 - it is ours, and not for the operator to catch
+            self._broken.append(error)
 
     async def until(self, what: str, holds: Callable[[], bool], *, within: float) -> None:
         """Let time pass until something holds; raise NotInTime when it does not in time."""
         deadline = self.loop.time() + within
         while not holds():
-            for keeper in self._keepers:
-                if keeper.done():
-                    keeper.result()  # raises what ended it
+            self.check()
             if self.loop.time() >= deadline:
                 raise NotInTime(f"{what}: not within {within:g} s")
             await asyncio.sleep(0.5)
+
+    def check(self) -> None:
+        """Raise what broke in the world itself, if anything did."""
+        for keeper in self._keepers:
+            if keeper.done():
+                keeper.result()  # raises what ended it
+        self._check_sound()
+
+    def _check_sound(self) -> None:
+        for error in self._broken:
+            if isinstance(error, UsageError):  # what was asked for cannot be
+                raise error
+            raise HouseError(f"the simulation itself fell over: {error!r}") from error
+
+    def _hear(self, _: asyncio.AbstractEventLoop, told: dict[str, Any]) -> None:
+        """Keep what nobody else catches; the dead may complain while they are buried."""
+        if not self._ended:
+            error = told.get("exception")
+            self._broken.append(error or HouseError(str(told.get("message"))))
 
     async def end(self) -> None:
         """Stop everything and bury the dead, so that nothing is left to complain."""
@@ -112,8 +190,9 @@ class World:
         for keeper in self._keepers:
             keeper.cancel()
         await asyncio.gather(*self._keepers, return_exceptions=True)
+        self._check_sound()
 
-    async def _keep_running(self, slot: _Slot) -> None:
+    async def _keep_running(self, slot: Slot) -> None:
         while not self._ended:
             slot.starts += 1
             process = slot.process = SimProcess(self.loop, f"{slot.name}.{slot.starts}")
@@ -124,18 +203,22 @@ class World:
                 raise HouseError(f"{process.name} fell over: {error!r}") from error
             self.trace.note(f"{process.name} ended")
             self._graveyard.append(process)
-            process.crash()
-            slot.process = None
-            await asyncio.sleep(self.chance.between(*_RESTART))
+            process.crash(rest=process.rest)
+            slot.process = slot.operator = None
+            if not slot.lasts:
+                return
+            chance = self.chance.stream(f"{process.name} rests")
+            await asyncio.sleep(chance.between(*_RESTART) if process.rest is None else process.rest)
 
-    async def _operate(self, slot: _Slot, process: SimProcess) -> None:
+    async def _operate(self, slot: Slot, process: SimProcess) -> None:
         chance = self.chance.stream(process.name)
         wire = chance.stream("network")
         network = Network(self.loop, process, wire, self.trace, self.weather)
-        client = InterceptedClient(MemoryClient(self.api), network)
-        ports = Ports(SimClock(self.loop, skew=slot.skew), chance)
+        seen = cast("Api", SeenApi(self.api, slot.eyes, self.clock))
+        line = Line(InterceptedClient(MemoryClient(seen), network), network)
+        slot.operator = slot.assemble(line, Ports(slot.clock, chance), process.name)
         with suppress(NotLeader):  # whoever loses the lease ends, as it should
-            await slot.assemble(client, ports, process.name).run(asyncio.Event())
+            await slot.operator.run(process.stop)
 
     async def _collect_garbage(self) -> None:
         """Collect late and a little at a time, as the real one does."""

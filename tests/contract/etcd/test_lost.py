@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from contract.etcd.relay import relaying
-from contract.etcd.stage import SHORT, speaking, spoken
+from contract.etcd.stage import SHORT, hung, speaking, spoken, there
 from stateward.core.errors import (
     HouseError,
     OutcomeUnknown,
@@ -53,7 +53,7 @@ async def test_a_member_that_hangs_is_left_in_time(trio, way):
     async with speaking(trio, way, SHORT) as voice:
         await voice["c"].status()  # connected before it hangs
         member = voice["c"]
-        with trio["c"].hung():
+        async with hung(trio["c"]):
             seen = await asyncio.gather(
                 *(outcome(it, member) for it in (*READS.values(), *WRITES.values()))
             )
@@ -68,7 +68,7 @@ async def test_a_member_that_hangs_is_left_in_time(trio, way):
 
 async def test_a_member_that_hung_while_we_connected_is_asked_later(trio, way):
     async with speaking(trio, way, SHORT) as voice:
-        with trio["c"].hung():
+        async with hung(trio["c"]):
             down = await outcome(READS["status"], voice["c"])
             unsent = await outcome(WRITES["put"], voice["c"])
         again = await voice["c"].status()
@@ -79,11 +79,11 @@ async def test_a_member_that_hung_while_we_connected_is_asked_later(trio, way):
     assert again.member_id
 
 
-async def test_a_port_where_nobody_listens_means_that_nothing_was_sent(way):
+async def test_a_port_where_nobody_listens_means_that_nothing_was_sent(wire):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))  # bound, and not listened on: nobody else can be there
         connections = Connections(SHORT)
-        endpoint = Endpoint("127.0.0.1", free.getsockname()[1], login_by_certificate=way == "grpc")
+        endpoint = Endpoint("127.0.0.1", free.getsockname()[1], login_by_certificate=wire == "grpc")
         member = connections.dial(endpoint)
         seen = [await outcome(it, member) for it in (*READS.values(), *WRITES.values())]
         await connections.close()
@@ -91,11 +91,11 @@ async def test_a_port_where_nobody_listens_means_that_nothing_was_sent(way):
     assert set(seen) == {PeerUnreachable}
 
 
-async def test_a_write_whose_answer_is_cut_off_may_have_been_made(trio, way):
-    key = f"cut/{way}".encode()
-    async with relaying(trio["a"]) as relay, speaking(trio, way) as voice:
+async def test_a_write_whose_answer_is_cut_off_may_have_been_made(trio, wire):
+    key = f"cut/{wire}".encode()
+    async with relaying(trio["a"]) as relay, speaking(trio, wire) as voice:
         connections = Connections(SHORT)
-        endpoint = Endpoint("127.0.0.1", relay.port, login_by_certificate=way == "grpc")
+        endpoint = Endpoint("127.0.0.1", relay.port, login_by_certificate=wire == "grpc")
         through = connections.dial(endpoint)
         await through.status()
         relay.swallows = True
@@ -109,10 +109,10 @@ async def test_a_write_whose_answer_is_cut_off_may_have_been_made(trio, way):
     assert made == [b"made", b"made"]
 
 
-async def test_a_read_whose_answer_is_cut_off_did_nothing(trio, way):
+async def test_a_read_whose_answer_is_cut_off_did_nothing(trio, wire):
     async with relaying(trio["a"]) as relay:
         connections = Connections(SHORT)
-        endpoint = Endpoint("127.0.0.1", relay.port, login_by_certificate=way == "grpc")
+        endpoint = Endpoint("127.0.0.1", relay.port, login_by_certificate=wire == "grpc")
         relay.swallows = True
         with pytest.raises(PeerUnreachable):
             await connections.dial(endpoint).members()
@@ -126,22 +126,22 @@ async def test_a_member_that_came_back_is_asked_over_a_new_connection(trio, way)
         trio["b"].kill()
         down = await outcome(READS["status"], member)
         trio["b"].start(trio.initial())
-        trio["b"].wait()
+        await there(trio["b"])
         after = await member.status()
 
     assert down is PeerUnreachable
     assert after.member_id == before.member_id
 
 
-async def test_closed_connections_are_not_used(trio, way):
+async def test_closed_connections_are_not_used(trio, wire):
     connections = Connections()
-    member = connections.dial(spoken(trio["a"], way))
+    member = connections.dial(spoken(trio["a"], wire))
     await member.status()
     await connections.close()
     with pytest.raises(HouseError):
         await member.status()
     with pytest.raises(HouseError):
-        connections.dial(spoken(trio["a"], way))
+        connections.dial(spoken(trio["a"], wire))
 
 
 HTTP = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
@@ -164,7 +164,7 @@ LIARS = {
 
 
 @pytest.mark.parametrize("said", LIARS.values(), ids=LIARS)
-async def test_whoever_is_not_etcd_confuses_nobody(way, said):
+async def test_whoever_is_not_etcd_confuses_nobody(wire, said):
     async def lie(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(OSError):
             await reader.read(65536)
@@ -176,7 +176,7 @@ async def test_whoever_is_not_etcd_confuses_nobody(way, said):
     server = await asyncio.start_server(lie, "127.0.0.1")
     async with server:
         endpoint = Endpoint(
-            "127.0.0.1", server.sockets[0].getsockname()[1], login_by_certificate=way == "grpc"
+            "127.0.0.1", server.sockets[0].getsockname()[1], login_by_certificate=wire == "grpc"
         )
         connections = Connections(SHORT)
         asks = (READS["members"], READS["snapshot"], WRITES["add_learner"])
@@ -187,5 +187,5 @@ async def test_whoever_is_not_etcd_confuses_nobody(way, said):
 
     assert {read, piece} <= {PeerUnreachable, PeerConfused}
     # gRPC hears a greeting before it says anything.
-    unsent = way == "grpc" and said != GREETING
+    unsent = wire == "grpc" and said != GREETING
     assert write is (PeerUnreachable if unsent else OutcomeUnknown)

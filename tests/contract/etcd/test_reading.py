@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from contract.etcd.stage import SHORT, speaking
+from contract.etcd.stage import SHORT, hung, speaking
 from stateward.etcd.members.calls import Deadlines
 from stateward.etcd.members.errors import NoQuorum
 
@@ -60,7 +60,7 @@ async def test_both_ways_say_the_same(trio):
 async def test_without_a_quorum_only_what_needs_none_is_answered(trio, way):
     async with speaking(trio, way, Deadlines(reads=0.8, keys=0.8)) as voice:
         before = await voice["a"].members()
-        with trio["b"].hung(), trio["c"].hung():
+        async with hung(trio["b"], trio["c"]):
             status = await voice["a"].status()
             known = await voice["a"].members(linearizable=False)
             with pytest.raises(NoQuorum):

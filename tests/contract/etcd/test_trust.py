@@ -55,15 +55,15 @@ async def asked_over_gateway(endpoint: Endpoint) -> AsyncIterator[MemberApi]:
         yield AskedMember(gateway.Gateway(session, endpoint, context, Deadlines()))
 
 
-def trusting(etcd: Etcd, way: str) -> Endpoint:
+def trusting(etcd: Etcd, wire: str) -> Endpoint:
     security = etcd.security
     assert security is not None
     trust = security.trust(shown=False)
-    return replace(spoken(etcd, way), trust=trust, server_name=security.server_name)
+    return replace(spoken(etcd, wire), trust=trust, server_name=security.server_name)
 
 
-async def test_a_known_server_is_asked(encrypted, way):
-    async with asked(trusting(encrypted, way)) as member:
+async def test_a_known_server_is_asked(encrypted, wire):
+    async with asked(trusting(encrypted, wire)) as member:
         assert (await member.status()).version == encrypted.release.version
         assert await member.put(b"k", b"v") > 0
 
@@ -77,8 +77,8 @@ WRONG = {
 
 
 @pytest.mark.parametrize("terms", WRONG.values(), ids=WRONG)
-async def test_nothing_is_asked_of_a_server_that_is_not_the_known_one(encrypted, way, terms):
-    async with asked(replace(trusting(encrypted, way), **terms)) as member:
+async def test_nothing_is_asked_of_a_server_that_is_not_the_known_one(encrypted, wire, terms):
+    async with asked(replace(trusting(encrypted, wire), **terms)) as member:
         with pytest.raises(PeerUnreachable):
             await member.status()
         with pytest.raises(PeerUnreachable if fails_before(terms) else PeerError):
@@ -90,15 +90,15 @@ def fails_before(terms: dict[str, object]) -> bool:
     return terms.get("trust", "as it must be") is not None
 
 
-async def test_tls_is_not_given_up_for_a_server_without_it(trio, way):
+async def test_tls_is_not_given_up_for_a_server_without_it(trio, wire):
     trust = Security(trio.folder).trust(shown=False)
-    async with asked(replace(spoken(trio["a"], way), trust=trust)) as member:
+    async with asked(replace(spoken(trio["a"], wire), trust=trust)) as member:
         with pytest.raises(PeerUnreachable):
             await member.status()
 
 
-async def test_a_server_that_wants_a_certificate_refuses_who_has_none(guarded, way):
-    async with asked(trusting(guarded, way)) as member:
+async def test_a_server_that_wants_a_certificate_refuses_who_has_none(guarded, wire):
+    async with asked(trusting(guarded, wire)) as member:
         with pytest.raises(PeerUnreachable):
             await member.status()
         with pytest.raises(PeerUnreachable):

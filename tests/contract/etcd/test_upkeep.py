@@ -6,7 +6,7 @@ from contextlib import aclosing
 
 import pytest
 
-from contract.etcd.stage import raw, speaking
+from contract.etcd.stage import raise_alarm, speaking
 from stateward.etcd.members.errors import EtcdRefused, NoSpace
 from stateward.etcd.members.snapshots import verified
 from stateward.etcd.model.members import Alarm, AlarmKind
@@ -42,7 +42,7 @@ async def test_keys_are_counted_by_their_beginning(trio, way):
 async def test_an_alarm_is_seen_stops_writes_and_can_be_disarmed(trio, way):
     async with speaking(trio, way) as voice:
         whose = (await voice.ids())["b"]
-        raw(trio["a"], "/v3/maintenance/alarm", {"action": 1, "memberID": str(whose), "alarm": 1})
+        raise_alarm(trio, whose, AlarmKind.NO_SPACE)
         try:
             seen = await voice["c"].alarms()
             told = (await voice["a"].status()).errors

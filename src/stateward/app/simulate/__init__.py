@@ -1,0 +1,1 @@
+"""Campaigns of simulated lives over the processors of this machine."""

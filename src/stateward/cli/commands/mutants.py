@@ -1,0 +1,46 @@
+"""`stateward simulate --mutants`: bugs are planted, and the simulation must find them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import click
+
+from stateward.cli.main import INTERRUPTED
+from stateward.sim.mutants.hunt import Verdict
+from stateward.sim.mutants.scores import Score, run
+
+#: Seconds between two lines that say how far it is.
+_EVERY = 10.0
+
+
+def hunt(mutants: tuple[str, ...], jobs: int, report: Path | None) -> int:
+    """Hunt some mutants, or all; return the exit code. Ctrl-C ends it, and the score is told."""
+    score, interrupted = Score(), False
+    said = time.monotonic()
+
+    def tell(verdict: Verdict) -> None:
+        nonlocal said
+        click.echo(score.line(verdict))
+        if time.monotonic() - said > _EVERY:
+            said = time.monotonic()
+            alive = len(score.survivors)
+            words = f"simulate: {len(score.verdicts)} of {score.wanted} mutants, {alive} alive"
+            click.echo(words, err=True)
+
+    try:
+        run(score, tell, mutants=mutants, jobs=jobs)
+    except KeyboardInterrupt:
+        interrupted = True
+    if report is not None:
+        text = json.dumps({"jobs": jobs, **score.as_json()}, indent=2)
+        report.write_text(text + "\n", encoding="utf-8")
+    complaints = [] if interrupted else list(score.complaints())
+    for it in complaints:
+        click.echo(f"simulate: {it}")
+    click.echo(score.last_line())
+    if interrupted:
+        return INTERRUPTED
+    return 1 if complaints else 0

@@ -1,0 +1,1 @@
+"""The laws of etcd clusters, judged by what really is, at the moment at which something is done."""

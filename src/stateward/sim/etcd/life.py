@@ -1,0 +1,238 @@
+"""One life of etcd clusters: a scenario, a plan of faults and a seed, and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from stateward.core.chance import Chance
+from stateward.core.errors import HouseError
+from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.local.catalog import CONTROLLER_REVISIONS
+from stateward.sim.etcd.laws.watch import EtcdWatch
+from stateward.sim.etcd.mistakes import OUTAGE, may_be_told
+from stateward.sim.etcd.oracles.acts import Acts
+from stateward.sim.etcd.oracles.ends import end_of
+from stateward.sim.etcd.oracles.failures import failed_passes
+from stateward.sim.etcd.oracles.leaks import leaks
+from stateward.sim.etcd.oracles.rest import PATIENCE, Noise, Rest
+from stateward.sim.etcd.oracles.writer import Writer
+from stateward.sim.etcd.scenarios import SCENARIOS, Script, Step
+from stateward.sim.etcd.sites import Site, Sites
+from stateward.sim.etcd.world import EtcdWorld
+from stateward.sim.faults import CALM, Kind, Plan
+from stateward.sim.laws.violations import Violation
+from stateward.sim.laws.watchman import USER
+from stateward.sim.loop import SimLoop, running
+from stateward.sim.world import NotInTime, World
+
+__all__ = ["PATIENCE", "Ask", "Life", "Site", "Violation", "live", "live_with", "same"]
+
+#: Seconds by which caches are late at most in calm weather, before anybody may be blamed.
+_LATE = 15.0
+#: Seconds that a step may take in calm, after what it does to the world is over.
+_QUICK = 45.0
+#: How many passes may fail while nobody answers: each one waits for longer than the one before.
+_REPEATED = 12
+_LAGS = frozenset({Kind.STALE, Kind.STALE_KINDS, Kind.STALL, Kind.UNSEEN, Kind.REORDER})
+#: The longest of those that come without a number.
+_LONGEST_LAG = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """What is lived."""
+
+    scenario: str
+    plan: Plan = CALM
+    seed: int = 1
+    #: How many operators there are; a zombie needs a second one that takes over.
+    operators: int = 1
+
+    def __str__(self) -> str:
+        several = f" --operators {self.operators}" if self.operators != 1 else ""
+        return f"--scenario {self.scenario} --plan {self.plan} --seed {self.seed}{several}"
+
+
+@dataclass(frozen=True, slots=True)
+class Life:
+    """How it went."""
+
+    ask: Ask
+    violations: tuple[Violation, ...]
+    #: Every call of the operators, in order.
+    calls: tuple[Site, ...]
+    #: What was done to the world by operators, and how often: creates, deletes, acts on etcd.
+    acts: Mapping[str, int]
+    #: The end state by roles, without chance's names.
+    end: Mapping[str, str]
+    digest: str
+    seconds: float
+    steps: int
+    #: The revision of the store at the end.
+    revisions: int
+    lines: tuple[str, ...] = field(default=(), repr=False)
+    #: Whether only a person could have helped, and nobody did.
+    hopeless: bool = False
+
+
+def same(one: Life, other: Life) -> bool:
+    """Tell whether two lives are one and the same, to the last step."""
+    return (one.digest, one.steps, one.violations) == (other.digest, other.steps, other.violations)
+
+
+#: Somebody who sees a world before its life begins, and listens; it must change nothing.
+Onlooker = Callable[[EtcdWorld], None]
+
+#: Is asked at every call, before anything befalls it, what is lived from there on: another plan
+#: whose first fault comes here or later, or None, as before.
+Turn = Callable[[int], Ask | None]
+
+
+def live(ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False) -> Life:
+    """Live a scenario that has a name; record where in our code every call comes from."""
+    return live_with(SCENARIOS[ask.scenario], ask, onlooker, record=record)
+
+
+def live_with(
+    script: Script, ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False
+) -> Life:
+    """Live any script."""
+    with running(SimLoop(Chance(ask.seed, "order"))) as loop:
+
+        def begin() -> _Lived:
+            life = _Lived(loop, ask, record=record)
+            if onlooker is not None:
+                onlooker(life.it)
+            return life
+
+        return loop.run_until_complete(_live(begin, script))
+
+
+def live_and_turn(ask: Ask, turn: Turn) -> Life:
+    """Live a scenario in calm until, at some call, another plan for it is asked for."""
+    with running(SimLoop(Chance(ask.seed, "order"))) as loop:
+
+        def begin() -> _Lived:
+            life = _Lived(loop, ask, record=False)
+            life.it.world.weather.listeners.insert(0, lambda *_: life.listen(turn))
+            return life
+
+        return loop.run_until_complete(_live(begin, SCENARIOS[ask.scenario]))
+
+
+async def _live(begin: Callable[[], _Lived], script: Script) -> Life:
+    life = begin()
+    world = life.it.world
+    try:
+        life.it.operate(life.ask.operators)
+        await life.run(script)
+    finally:
+        lines = tuple(world.trace.lines)
+        digest = world.trace.digest
+        end = end_of(life.it)
+        await world.end()
+    return Life(
+        life.ask,
+        life.watch.watchman.book.violations,
+        tuple(life.sites.calls),
+        life.acts.counts,
+        end,
+        digest,
+        world.loop.time(),
+        world.loop.steps,
+        world.api.store.revision,
+        lines,
+        life.it.hopeless,
+    )
+
+
+class _Lived:
+    """A life while it is lived: the world, and all who watch it."""
+
+    def __init__(self, loop: SimLoop, ask: Ask, *, record: bool) -> None:
+        world = World(loop, ask.seed, (ETCD_CLUSTERS, CONTROLLER_REVISIONS))
+        self.it = it = EtcdWorld(world)
+        self.sites = Sites(world, record=record)
+        self.watch = EtcdWatch(it)
+        self.acts = Acts(self.watch.watchman)
+        self.writer = Writer(self.watch.scene)
+        self.watch.on_agreed(lambda _, before, after: self.acts.agreed(before, after))
+        self.watch.on_agreed(self.writer.agreed)
+        self._rest = Rest(it, self.watch.rates)
+        self.take_up(ask, record=record)
+
+    def take_up(self, ask: Ask, *, record: bool) -> None:
+        """Let things go wrong as a plan says, from now on."""
+        self.ask = ask
+        self.sites.record = record
+        self.watch.late(_lateness(ask.plan))
+        self.watch.calm(ask.plan == CALM)
+        planned = self.it.world.weather.planned
+        for hit in ask.plan.hits:
+            planned.setdefault(hit.call, []).append(hit.fault)
+
+    def listen(self, turn: Turn) -> None:
+        """Take another plan up, if one is asked for at this call."""
+        if (chosen := turn(self.it.world.weather.calls)) is not None:
+            self.it.world.loop.go_on()
+            self.take_up(chosen, record=len(chosen.plan.hits) > 1)
+            self._rest.expect(len(chosen.plan.hits))
+
+    async def run(self, script: Script) -> None:
+        """Take every step, and see whether all comes to rest as it should."""
+        watchman = self.watch.watchman
+        watchman.follow_faults()
+        try:
+            for step in script:
+                await self._take(step)
+            self.writer.rest()
+            last = script[-1]
+            await self._rest.stay(last.text, lambda: last.until(self.it))
+        except Noise as error:
+            watchman.book.report("SILENCE", "nobody", error.message)
+        except NotInTime as error:
+            if not self.it.hopeless:  # then only a person can help, and nobody does
+                watchman.book.report("L0", "nobody", error.message)
+            return
+        except HouseError as error:
+            watchman.book.report("K8", "nobody", error.message)
+            return
+        self.writer.check()
+        if self.ask.plan == CALM:
+            self._judge_calm()
+        for sentence in leaks(self.watch.scene, self.watch.family):
+            watchman.book.report("LEAK", "nobody", sentence)
+
+    def _judge_calm(self) -> None:
+        """Ask for what only holds when no call goes wrong."""
+        book = self.watch.watchman.book
+        most = _REPEATED if may_be_told(self.it, OUTAGE) else 0
+        if (failed := failed_passes(self.it)) > most:
+            book.report("K8", "nobody", f"{failed} passes failed, of {most} that may fail")
+        hindered = any(may_be_told(self.it, why) for why in (OUTAGE, "ObjectRefused"))
+        if (vain := self.watch.vain.complaint()) and not hindered:
+            book.report("K4", "nobody", vain)
+
+    async def _take(self, step: Step) -> None:
+        self.it.world.trace.note(f"user: {step.text}")
+        with self.watch.watchman.in_the_name_of(USER):
+            await step.do(self.it)
+        took = await self._rest.reach(step.text, lambda: step.until(self.it))
+        if self.ask.plan == CALM and took > _QUICK:
+            words = f"{step.text}: {took:g} s, and {_QUICK:g} must be enough in calm"
+            self.watch.watchman.book.report("L1", "nobody", words)
+
+
+def _lateness(plan: Plan) -> float:
+    """Return by how many seconds caches may be late under a plan."""
+    lags = [
+        max((float(it) for it in hit.fault.details if _is_number(it)), default=_LONGEST_LAG)
+        for hit in plan.hits
+        if hit.fault.kind in _LAGS
+    ]
+    return _LATE + sum(lags)
+
+
+def _is_number(text: str) -> bool:
+    return text.replace(".", "", 1).isdecimal()

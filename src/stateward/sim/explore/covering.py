@@ -1,0 +1,66 @@
+"""The order in which plans are lived: first each fault at each place in the code, then the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from stateward.sim.etcd.life import Ask
+from stateward.sim.explore.judging import Met
+from stateward.sim.explore.menus import menu
+from stateward.sim.explore.plans import TWO, Singles, Space, in_turn
+from stateward.sim.explore.scenes import place
+
+#: A place that many scenarios come to is met in one of so many of them.
+_CHOICES: Final = 5
+
+
+def feasible(space: Space) -> Iterator[tuple[Met, int]]:
+    """Yield every place and fault that plans of a space bring together, with one such plan."""
+    if not isinstance(space, Singles):
+        return
+    index = 0
+    for site in space.scene.sites:
+        where = place(site)
+        for choice in menu(space.family, space.scene, site):
+            if choice.size:
+                yield Met(where, choice.title), index + choice.size // 2
+            index += choice.size
+
+
+def covering(spaces: Sequence[Space]) -> Iterator[tuple[Space, Ask]]:
+    """Yield one plan for each fault at each place, from families and scenarios in turn."""
+    letters = dict.fromkeys(it.letter for it in spaces)
+    found = [
+        list(_meetings([it for it in spaces if it.letter == letter]).values()) for letter in letters
+    ]
+    for number in range(max(map(len, found), default=0)):
+        for meetings in found:
+            if number < len(meetings):
+                known = meetings[number]
+                space, index = known[number % len(known)]
+                yield space, space.at(index)
+
+
+def _meetings(spaces: Sequence[Space]) -> dict[Met, list[tuple[Singles, int]]]:
+    """Return where each fault meets each place: in a few scenarios, the first time in each."""
+    found: dict[Met, list[tuple[Singles, int]]] = {}
+    for space in spaces:
+        here: set[Met] = set()
+        for met, index in feasible(space):
+            known = found.setdefault(met, [])
+            if met not in here and len(known) < _CHOICES and isinstance(space, Singles):
+                here.add(met)
+                known.append((space, index))
+    return found
+
+
+def ordered(spaces: Sequence[Space]) -> Iterator[tuple[Space, Ask]]:
+    """Yield every plan once: those first that meet what no other has met."""
+    early: set[Ask] = set()
+    for space, ask in covering(spaces):
+        early.add(ask)
+        yield space, ask
+    for space, ask in in_turn(spaces):
+        if space.letter == TWO or ask not in early:
+            yield space, ask

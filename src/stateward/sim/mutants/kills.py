@@ -1,0 +1,208 @@
+"""Of generated mutants that were found: the life that convicts each, by clues.
+
+Below a clue, as :meth:`Clue.parse` reads it, stand those that it leads to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from stateward.sim.mutants.clues import Clue
+
+_FOUND: Final = """
+3to5 | patch etcdclusters.etcd.aenix.io/status ns/shop | 26 | 429
+  etcd.decide.chart._recorded:drop-guard.1
+asleep
+  etcd.decide.absent._sleep:negate.1
+  etcd.decide.rolling.running_versions:negate.3
+  etcd.decide.sizes.fall_asleep:drop-guard.3
+bare
+  etcd.moves.objects._same_workload:negate.1
+  etcd.moves.writing._taken:drop-guard.1
+  etcd.moves.writing._taken:drop-guard.2
+  etcd.observe.Observer._claims:drop-not.1
+budget
+  etcd.build.budget._share:drop-guard.1
+  etcd.build.budget._share:drop-guard.2
+  etcd.moves.intent.is_as_seen:negate.1
+budget | etcd status | 38 | act:power:1:60
+  etcd.observe._ordinal:drop-guard.2
+edit
+  etcd.decide.sizes.drop_claims:drop-guard.2
+full
+  etcd.decide.space._give_back:negate.3
+  etcd.decide.space.make_room:drop-not.4
+  etcd.decide.space.quiet_the_removed:negate.2
+  etcd.reading._quota:negate.1
+  etcd.survey.ask_all:negate.5
+grow
+  etcd.decide.repair._freed:negate.3
+  etcd.decide.repair._freed:negate.2
+  etcd.decide.repair.await_learner:negate.1
+grow | etcd add_learner https://shop-2.shop-headless.ns.svc:2380 | 11 | act:slow-pods:60
+  etcd.decide.repair._hangs:negate.2
+kept
+  etcd.moves.volumes.KeepVolumes._let_go:negate.3
+  etcd.moves.volumes.KeepVolumes._write:drop-precondition.1
+  etcd.moves.volumes.KeepVolumes._write:drop-precondition.2
+  etcd.moves.volumes.untie:negate.1
+  runtime.tracking.Tracking.around:drop-guard.1
+  runtime.tracking.Tracking.around:negate.1
+kept | get services ns/shop | 20 | act:wipe:leader
+  etcd.moves.objects.delete_claim:drop-precondition.1
+larger
+  etcd.build.claims.staying:drop-precondition.1
+  etcd.model.view.View.is_outdated:drop-guard.1
+  etcd.moves.objects.grow_claim:drop-precondition.1
+  etcd.moves.objects.recreate_workload:drop-precondition.1
+  etcd.observe.Observer._view:negate.2
+  etcd.wanting.Want.pods:drop-not.1
+larger | delete statefulsets.apps ns/shop | 1 | act:recreate-cr + crash-after:4
+  etcd.moves.objects.recreate_workload:swap-awaits.1
+larger | etcd members | 10 | act:edit-object:ConfigMap
+  etcd.decide.absent._lost_config:negate.1
+lost-disk
+  etcd.decide.guards.keeps_quorum_without:negate.1
+  etcd.moves.objects.delete_pod:drop-precondition.1
+mistake
+  etcd.controller.EtcdReconciler.reconcile:negate.4
+  etcd.moves.objects.write_workload:drop-precondition.1
+  etcd.moves.objects.write_workload:drop-precondition.2
+one
+  etcd.build.config._members:drop-not.1
+  etcd.build.config._members:negate.2
+  etcd.build.metadata.owner:drop-precondition.1
+  etcd.controller.EtcdReconciler._tell:negate.6
+  etcd.controller.EtcdReconciler._write_status:drop-precondition.1
+  etcd.controller.EtcdReconciler._write_status:drop-precondition.2
+  etcd.controller.EtcdReconciler._write_status:negate.1
+  etcd.decide.absent._beginning:negate.8
+  etcd.decide.absent._beginning:negate.9
+  etcd.decide.absent._leftover:negate.1
+  etcd.decide.absent._leftover:negate.2
+  etcd.decide.absent._taken:drop-guard.2
+  etcd.decide.chart._flawed_secret:drop-guard.1
+  etcd.decide.chart._flawed_secret:drop-not.1
+  etcd.decide.chart.end_force:drop-guard.1
+  etcd.decide.chart.end_force:negate.1
+  etcd.decide.chart.held_back:drop-guard.1
+  etcd.decide.chart.judge:negate.4
+  etcd.decide.configs.of_the_list:negate.1
+  etcd.decide.doomed.tell:negate.1
+  etcd.decide.repair.await_healthy:negate.1
+  etcd.decide.rolling.version_problem:negate.1
+  etcd.decide.rolling.version_problem:negate.2
+  etcd.decide.sizes.grow:drop-guard.1
+  etcd.decide.sizes.own_claims:drop-not.2
+  etcd.model.history.answers:negate.1
+  etcd.model.view.View.healthy_voters:negate.1
+  etcd.model.view.View.voters:negate.1
+  etcd.model.view.WorkloadSeen.is_settled:drop-not.1
+  etcd.moves.objects.write_config:negate.1
+  etcd.moves.objects.write_workload:negate.4
+  etcd.moves.step.MakeNextMove._act:negate.1
+  etcd.moves.step.MakeNextMove._act:negate.2
+  etcd.moves.volumes.KeepVolumes._let_go:drop-guard.1
+  etcd.moves.volumes.KeepVolumes._let_go:negate.1
+  etcd.moves.writing.Applier._called_applied:drop-precondition.1
+  etcd.moves.writing.Applier._called_applied:drop-precondition.2
+  etcd.moves.writing.Applier._written:drop-guard.2
+  etcd.moves.writing.EnsureObjects.run:swap-awaits.1
+  etcd.moves.writing._exactly:drop-precondition.1
+  etcd.moves.writing._exactly:drop-precondition.2
+  etcd.observe.Observer._doors:negate.1
+  etcd.observe.Observer._doors:negate.2
+  etcd.observe.Observer._has_service:negate.1
+  etcd.reading.pod_seen:negate.1
+  etcd.reading.pod_seen:negate.2
+  etcd.survey._is_sound:negate.2
+  etcd.survey.ask_all:drop-not.1
+  etcd.tell.latches.last_known_members:negate.1
+  etcd.tell.notes.noting:negate.1
+  etcd.volumes.Volumes.taken:drop-guard.1
+  etcd.wanting.Want.pods:negate.1
+  runtime.election.Elector._take_or_renew:drop-guard.3
+  runtime.election.Elector._take_or_renew:drop-not.1
+  runtime.election.Elector._write:drop-precondition.1
+  runtime.informer.Informer.run:negate.2
+  runtime.informer.Informer.run:swap-awaits.1
+  runtime.queue.WorkQueue._wake_one:drop-guard.1
+  runtime.queue.WorkQueue.done:negate.1
+  runtime.supervisor.Supervisor._lead:drop-guard.2
+  runtime.supervisor.Supervisor._start:negate.1
+one | etcd status | 3 | sigterm
+  runtime.supervisor.Supervisor._wind_down:negate.1
+outage
+  runtime.queue.WorkQueue.add_failed:off-by-one.1
+quota
+  etcd.decide.absent._start:negate.1
+  runtime.fencing.Fencing.around:drop-guard.2
+recover
+  etcd.decide.absent.stand_by:negate.2
+  etcd.decide.absent.stand_by:negate.3
+  etcd.decide.chart.end_force:drop-guard.2
+  etcd.decide.recovery._is_surely_lost:negate.2
+  etcd.decide.recovery._leave_alone:drop-guard.2
+  etcd.decide.recovery._votes:negate.1
+  etcd.decide.recovery._votes:negate.2
+  etcd.decide.recovery.recover:drop-not.5
+  etcd.model.history.rewound:drop-guard.1
+  etcd.moves.membership.save_survivor:drop-precondition.1
+  etcd.moves.membership.save_survivor:negate.1
+  etcd.moves.objects.write_config:drop-not.1
+  etcd.tell.notes._with_recovery:drop-guard.2
+replace
+  etcd.decide.repair._freed:drop-guard.4
+roll | etcd members | 87 | act:wipe:1
+  etcd.decide.repair._fails_by_template:negate.3
+secured
+  etcd.moves.membership.set_auth:negate.1
+  etcd.moves.membership.set_auth:swap-awaits.1
+silent
+  etcd.decide.repair._fails_by_template:drop-guard.1
+  etcd.decide.repair.refresh_broken_pod:drop-not.1
+taken
+  etcd.decide.sizes._free_claim:negate.1
+  etcd.decide.sizes._free_claim:negate.2
+  etcd.decide.sizes.drop_claims:drop-guard.1
+  etcd.decide.sizes.grow:drop-guard.3
+  etcd.decide.sizes.next_to_join:drop-guard.1
+  etcd.decide.sizes.own_claims:drop-guard.1
+  etcd.decide.sizes.own_claims:negate.1
+  etcd.moves.step.MakeNextMove._unless_in_vain:drop-guard.2
+three
+  etcd.decide.repair.replace_unhealthy:drop-not.1
+  etcd.decide.sizes.shrink:negate.5
+  etcd.moves.writing.EnsureObjects._drop:drop-not.1
+  etcd.moves.writing.EnsureObjects._drop:drop-precondition.1
+  etcd.moves.writing.EnsureObjects._drop:negate.1
+  runtime.holder.Holder.lets_go:negate.2
+  runtime.holder.Holder.lets_go:negate.3
+  runtime.holder.Holder.note:negate.3
+two
+  etcd.decide.sizes.shrink:negate.6
+typo
+  etcd.decide.guards.keeps_quorum_while_away:off-by-one.1
+  etcd.decide.repair.await_healthy:negate.2
+  etcd.decide.repair.refresh_broken_pod:drop-guard.4
+  etcd.decide.repair.refresh_broken_pod:drop-not.3
+  etcd.decide.repair.replace_unhealthy:negate.2
+  etcd.decide.rolling._restart:negate.2
+  etcd.decide.rolling._still_coming:negate.1
+waiting
+  etcd.reading._trouble:drop-guard.2
+  etcd.reading._trouble:drop-not.1
+"""
+
+
+def _read(text: str) -> Iterator[tuple[str, Clue]]:
+    clue = Clue("")
+    for line in text.strip().splitlines():
+        if line.startswith(" "):
+            yield f"G-{line.strip()}", clue
+        else:
+            clue = Clue.parse(line)
+
+
+KILLS: Final[Mapping[str, Clue]] = dict(_read(_FOUND))

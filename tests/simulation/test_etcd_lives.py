@@ -1,0 +1,105 @@
+"""A slice of what `make simulate` does: every scenario with every family, evenly over all calls.
+
+The plans are the first ones of each family's stride (docs/reliability.md), so the slice is the same
+every time; and lives that once went wrong are lived again, always.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from stateward.app.simulate.workers import Calm, Learn, Try, Worker
+from stateward.cli.render.simulate import command
+from stateward.sim.etcd.life import Ask
+from stateward.sim.etcd.scenarios import SCENARIOS
+from stateward.sim.explore import plans
+from stateward.sim.explore.judging import Outcome
+from stateward.sim.explore.scenes import Scene
+from stateward.sim.mutants.clues import Clue
+
+#: How many plans of each family in each scenario: three minutes of two cores are for all tests here.
+PLANS = 1
+
+#: What once went wrong: where (a fault at the nth call of a kind), and what it showed.
+REGRESSIONS: dict[str, str] = {
+    "grow x2 | create statefulsets | 1 | zombie:60": (
+        "a leader that woke up late wrote its StatefulSet of one pod over that of three"
+    ),
+    "one | create leases | 1 | twice": (
+        "who made the lease and did not hear of it led at once, and somebody might believe in the"
+        " lease that was there before"
+    ),
+    "bootstrap | etcd status at 10.0.0.2 | 4 | act:delete-object:ConfigMap": (
+        "what members start with was lost while they first met, and came back for members of old"
+    ),
+    "roll | delete pods ns/shop-2 | 1 | act:damage:1": (
+        "a disk that broke in the middle of a roll was taken for a bad template, for ever"
+    ),
+    "grow | add_learner https://shop-1 | 1 | act:no-room:40": (
+        "a learner that waited long for a node lost the volume on which it had just started"
+    ),
+    "sleep | delete persistentvolumeclaims | 1 | stale:56:0": (
+        "an operator that saw the past deleted the disruption budget, and made it again"
+    ),
+    "edit | get etcdclusters | 2 | stale:40:12": (
+        "an operator that saw the past lowered the disruption budget of a cluster that grows"
+    ),
+    "recover | etcd members at 10.0.0.2 | 25 | stale:17:15": (
+        "an operator that saw the status of the past told members to begin that had lost their data"
+    ),
+    "sleep | create poddisruptionbudgets | 1 | stall:PersistentVolumeClaim:20": (
+        "a member was added to start on a removed one's volume, of which no watch had told"
+    ),
+    "replace | create poddisruptionbudgets | 1 | reorder:PersistentVolumeClaim:1": (
+        "a learner's pod was deleted five times because of a claim that was gone for long"
+    ),
+}
+
+
+@cache
+def worker() -> Worker:
+    return Worker()
+
+
+@cache
+def scene(scenario: str, operators: int) -> Scene:
+    found = worker().answer(Calm(Ask(scenario, operators=operators)))
+    assert isinstance(found, Scene)
+    worker().answer(Learn(found))
+    return found
+
+
+def wrong(ask: Ask) -> list[str]:
+    """Live a plan; return what was wrong with it, with the command that shows it."""
+    scene(ask.scenario, ask.operators)
+    outcome = worker().answer(Try(ask))
+    assert isinstance(outcome, Outcome)
+    told = [str(it) for it in outcome.violations]
+    return [command(ask), *told] if told else []
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_calm_lives_are_well(scenario):
+    for operators in (1, 2):
+        assert not scene(scenario, operators).calm.violations
+
+
+@pytest.mark.parametrize("letter", plans.LETTERS)
+@pytest.mark.parametrize("scenario", SCENARIOS)
+def test_lives_in_which_things_go_wrong_are_well(scenario, letter):
+    spaces = plans.spaces([scene(scenario, plans.operators(letter))], letter)
+    asks = [it.ask(n) for it in spaces for n in range(min(PLANS, it.size))]
+
+    told = [line for ask in asks for line in wrong(ask)]
+
+    assert not told, "\n".join(told)
+
+
+@pytest.mark.parametrize("text", REGRESSIONS)
+def test_what_once_went_wrong_goes_well(text):
+    clue = Clue.parse(text)
+    told = wrong(clue.ask(scene(clue.scenario, clue.operators).calm))
+
+    assert not told, "\n".join((REGRESSIONS[text], *told))

@@ -1,0 +1,161 @@
+"""`stateward simulate`: what it says, how it ends, and that Ctrl-C leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from stateward.cli.commands import simulate as command
+from stateward.cli.main import main
+from stateward.cli.render import simulate as render
+from stateward.sim.etcd.life import Ask, Violation
+from stateward.sim.etcd.scenarios import SCENARIOS
+from stateward.sim.explore.judging import Met, Outcome
+from stateward.sim.explore.results import Results
+from stateward.sim.faults import Plan
+
+RUN = "from stateward.cli.entry import run; run()"
+SHORT = ("simulate", "--scenario", "one", "--family", "AJ", "--jobs", "1")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--scenario", "nope"], "bootstrap, one"),
+        (["--plan", "4=409"], "--plan must come with one --scenario"),
+        (["--plan", "4=409", "--scenario", "one", "--scenario", "two"], "one --scenario"),
+        (["--scenario", "one", "--plan", "4-409"], "CALL=FAULT"),
+        (["--scenario", "one", "--plan", "4=408"], "a fault must be one of crash-before"),
+        (["--family", "AZ"], "'Z'"),
+        (["--jobs", "0"], "--jobs"),
+        (["--minutes", "-1"], "--minutes"),
+        (["--seed", "x"], "--seed"),
+        (["--report", "/nowhere/report.json"], "/nowhere/report.json"),
+        (["--mutants", "--mutant", "M99"], "--mutant must be one of M21, M22"),
+        (["--mutants", "--mutant", "G-x"], "there is no generated mutant G-x"),
+    ],
+)
+def test_misuse_is_one_sentence(capsys, arguments, words):
+    assert main(["simulate", *arguments]) == 2
+    told = capsys.readouterr().err
+
+    assert told.startswith("stateward: ")
+    assert told.count("\n") == 1
+    assert words in told
+
+
+def test_scenarios_and_families_are_listed(capsys):
+    assert main(["simulate", "--list"]) == 0
+    told = capsys.readouterr().out
+
+    assert all(name in told for name in SCENARIOS)
+    assert "I  zombie" in told
+
+
+def test_a_plan_is_told(capsys):
+    arguments = ["simulate", "--scenario", "one", "--plan", "40=crash-after:4", "--seed", "3"]
+    assert main(arguments) == 0
+    told = capsys.readouterr().out
+
+    assert told.startswith("stateward simulate --scenario one --plan 40=crash-after:4 --seed 3\n")
+    assert "!!! op0.1" in told
+    assert told.splitlines()[-1].startswith("simulate: laws: none broken")
+
+
+def test_a_plan_that_breaks_a_law_ends_in_failure(capsys, monkeypatch):
+    broken = (Violation("E1", "op0.1", 4.0, "two voters at once"),)
+    monkeypatch.setattr(command, "broken", lambda *_: broken)
+
+    assert main(["simulate", "--scenario", "one", "--plan", "calm"]) == 1
+    assert "!!! E1 at 4.000 s by op0.1: two voters at once" in capsys.readouterr().out
+
+
+def test_a_swarm_seed_is_told_alone(capsys):
+    code = main(["simulate", "--scenario", "one", "--swarm", "--seed", "5"])
+    told = capsys.readouterr().out
+
+    assert code in {0, 1}
+    assert "--seed 5" in told.splitlines()[0]
+
+
+def started(*arguments: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "COLUMNS": "200"}
+    return subprocess.Popen(
+        [sys.executable, "-c", RUN, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def test_a_campaign_ends_in_a_table_and_a_report(tmp_path: Path):
+    report = tmp_path / "report.json"
+    process = started(*SHORT, "--minutes", "0.05", "--report", str(report))
+    out, err = process.communicate(timeout=110)
+
+    assert process.returncode == 0, out + err
+    assert "A  crash" in err, "how many plans there are is told first"
+    assert "call sites x faults" in out
+    assert out.splitlines()[-1].startswith("simulate: all well; ")
+    told = json.loads(report.read_text())
+    assert told["scenarios"]["one"]["plans"] == told["plans"] > 2
+    assert told["families"]["A"]["plans"] > 0
+    assert told["coverage"]["seen"] > 0
+
+
+def is_gone(group: int, patience: float = 20.0) -> bool:
+    """Python's own bookkeeper of processes takes a moment longer than they do."""
+    until = time.monotonic() + patience
+    while time.monotonic() < until:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.05)
+    return False
+
+
+def test_ctrl_c_ends_everything_and_tells_what_was_found():
+    process = started(*SHORT, "--minutes", "0")
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "plans" in line:
+            break
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+
+    assert process.returncode == 130, err
+    assert "call sites x faults" in out
+    assert "Traceback" not in err
+    assert is_gone(process.pid)
+
+
+def test_what_was_found_comes_with_the_command_that_shows_it():
+    found = Results()
+    ask = Ask("grow", Plan.parse("9=zombie:60,12=409"), 1, 2)
+    met = (Met("etcd/moves/members.py:add etcd add_learner", "zombie"),)
+    blame = (Violation("E1", "op1.1", 61.5, "two at once"),)
+    found.add("2", Outcome(ask, blame, met, "d", 3600.0, 1))
+    lines = list(render.findings(found.ways()))
+
+    assert lines == [
+        "1. E1, 1 time: zombie at etcd/moves/members.py:add etcd add_learner",
+        "   E1 at 61.500 s by op1.1: two at once",
+        "   stateward simulate --scenario grow --plan 9=zombie:60,12=409 --seed 1 --operators 2",
+    ]
+    found.add("2", Outcome(ask, blame, (Met("elsewhere", "zombie"),), "d", 3600.0, 1))
+    lines = list(render.findings(found.ways()))
+
+    assert lines[0].startswith("1. E1, 2 times: zombie at etcd/moves/")
+    assert lines[0].endswith(" and 1 more place")
+    assert len(lines) == 3
+    assert render.verdict(found, 60.0).startswith("simulate: 1 way to fail; 2 lives in 60 s")

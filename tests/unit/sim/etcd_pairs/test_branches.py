@@ -1,0 +1,49 @@
+"""Branches: copies of this process that live something and tell of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from stateward.core.errors import HouseError, UsageError
+from stateward.sim.etcd.pairs.running import _crew, _parsed
+from stateward.sim.etcd.pairs.stage import lived
+
+
+def test_what_a_branch_comes_to_is_told_and_nothing_else_is_left():
+    world = {"state": 1}
+
+    def live():
+        world["state"] = 2
+        return {"found": world["state"], "long": "x" * 1_000_000}
+
+    assert lived(live) == {"found": 2, "long": "x" * 1_000_000}
+    assert world == {"state": 1}
+
+
+def test_a_branch_that_falls_is_told_of():
+    with pytest.raises(HouseError, match="ZeroDivisionError"):
+        lived(lambda: {"it": 1 // 0})
+
+
+@pytest.mark.parametrize("jobs", [1, 2, 5])
+def test_a_crew_tells_everything(jobs):
+    lives = [lambda n=n: iter([{"n": n, "k": k} for k in range(3)]) for n in range(4)]
+    told = list(_crew(lives, jobs))
+    assert sorted((it["n"], it["k"]) for it in told) == [(n, k) for n in range(4) for k in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("S0:paused.on:replicas.1", ("S0", "paused.on", "replicas.1", 0)),
+        ("tls:tls.rotate@17:same", ("tls", "tls.rotate", "same", 17)),
+    ],
+)
+def test_names_of_pairs(name, found):
+    assert _parsed(name) == found
+
+
+@pytest.mark.parametrize("name", ["", "S0", "S0:a", "S9:a:b", "S0:a@x:b", "S0:a:b:c", "S0:no:same"])
+def test_odd_names_of_pairs(name):
+    with pytest.raises(UsageError, match="a pair must be written as"):
+        _parsed(name)

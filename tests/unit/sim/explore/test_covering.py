@@ -1,0 +1,37 @@
+"""What no plan has met comes first, and in the end every plan has come once."""
+
+from __future__ import annotations
+
+from fakes.scenes import scene
+from stateward.sim.explore import plans
+from stateward.sim.explore.covering import covering, feasible, ordered
+
+SPACES = plans.spaces([scene("PSC" + "gpea" * 4, name) for name in ("one", "grow", "two")], "ABCFK")
+
+
+def test_every_fault_at_every_place_is_met_by_the_first_plans():
+    pairs = {met for space in SPACES for met, _ in feasible(space)}
+    first = list(covering(SPACES))
+    met = set()
+    for space, ask in first:
+        (hit,) = ask.plan.hits
+        met.update(it for it, index in feasible(space) if space.hit(index) == hit)
+
+    assert len(first) == len(pairs)
+    assert met >= pairs
+
+
+def test_no_scenario_has_it_all():
+    asked = [ask.scenario for _, ask in covering(SPACES)]
+
+    assert all(asked.count(name) > len(asked) / 5 for name in ("one", "grow", "two"))
+
+
+def test_every_plan_comes_once():
+    asks = [ask for _, ask in ordered(SPACES)]
+
+    assert len(asks) == len(set(asks)) == sum(it.size for it in SPACES)
+
+
+def test_families_come_in_turn():
+    assert [space.letter for space, _ in covering(SPACES)][:10] == list("ABCFK") * 2
