@@ -61,9 +61,13 @@ def cluster(
         yield found
 
 
-@pytest.fixture(autouse=True, scope="session")
+@pytest.fixture(autouse=True)
 def _quiet() -> None:
-    """Unconfigured, structlog renders and prints every line; who wants lines captures them."""
+    """Unconfigured, structlog renders and prints every line; who wants lines captures them.
+
+    Anew for every test: what one made of it must not silence the next.
+    """
+    structlog.reset_defaults()
     structlog.configure(processors=[], logger_factory=structlog.ReturnLoggerFactory())
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -98,3 +100,16 @@ def test_whatever_is_patched_gets_an_answer(data: st.DataObject) -> None:
             assert api.store.revision == revision, "what is refused changes nothing"
     assert api.list(resource).items
     assert not api.list(CONFIG_MAPS).items or resource is CONFIG_MAPS
+
+
+@pytest.mark.parametrize("field", ["manager", "time", "apiVersion", "fieldsType"])
+def test_a_record_of_managers_without_a_field_gets_an_answer(field: str) -> None:
+    api = served_api(Ports(Still(), Chance(1)))
+    key = ObjectKey("default", "a")
+    api.create(CONFIG_MAPS, "default", {"metadata": {"name": "a"}, "data": {"x": "1"}}, US)
+    api.create(CONFIG_MAPS, "default", {"metadata": {"name": "b"}}, US)
+    for path, value in ((f"/metadata/managedFields/0/{field}", None), ("/data/y", "2")):
+        patch = JsonPatch([{"op": "add", "path": path, "value": value}])
+        with suppress(ApiError):
+            api.patch(CONFIG_MAPS, key, patch, US)
+    assert api.get(CONFIG_MAPS, key).document()["data"] == {"x": "1", "y": "2"}

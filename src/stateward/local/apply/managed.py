@@ -279,7 +279,8 @@ def _entry(identity: Identity, paths: Set[Path], api_version: str, time: str) ->
 
 def _order(entry: Json) -> tuple[str, ...]:
     """Appliers come first, then whoever wrote longest ago."""
-    return (entry["operation"], entry["time"], entry["manager"], entry.get("subresource", ""))
+    # Whoever writes records by hand may leave any of it out.
+    return tuple(entry.get(name, "") for name in ("operation", "time", "manager", "subresource"))
 
 
 def _conflict(disputed: Owners, api_version: str) -> Conflict:
