@@ -31,12 +31,16 @@ async def test_the_main_door_changes_no_status(
     kube: Kube, resource: Any, body: Any, spec: Json
 ) -> None:
     made = await kube.client.create(resource, body(kube, "a"))
-    lie = MergePatch({"spec": spec, "status": {"phase": "Ready", "readyReplicas": 9}})
+    lies = {"phase": "Ready", "readyReplicas": 9}
 
-    now = await kube.client.patch(resource, made.metadata.key, lie)
+    now = await kube.client.patch(
+        resource, made.metadata.key, MergePatch({"spec": spec, "status": lies})
+    )
 
     assert now.spec.items() >= spec.items()
-    assert now.status == made.status
+    assert not lies.items() & now.status.items()
+    if resource.name == WIDGETS.name:  # of a StatefulSet its controller may have told meanwhile
+        assert now.status == made.status
 
 
 @BOTH
