@@ -69,6 +69,7 @@ def simulate(**options: Any) -> int:
         click.echo("\n".join(render.listing()))
         return 0
     names = _known(given.scenarios)
+    _check_ways(given)
     be_quiet()
     if given.plan:
         return _tell(_asked(given))
@@ -106,6 +107,24 @@ class _Given:
 
 
 # -------------------------------------------------------------------------- what is asked for
+
+
+def _check_ways(given: _Given) -> None:
+    """Refuse options that cannot be honoured together, rather than leave one of them out."""
+    chosen = {
+        "--plan": given.plan,
+        "--swarm": given.swarm,
+        "--pairs": given.all_pairs,
+        "--pair": given.pair,
+        "--mutants": given.mutants or given.chosen,
+    }
+    ways = [name for name, value in chosen.items() if value]
+    if len(ways) > 1:
+        raise UsageError(f"one of {' and '.join(ways)} must be chosen: each is a way of its own")
+    lives = {"--scenario": given.scenarios, "--family": given.family}
+    idle = [name for name, value in lives.items() if value]
+    if idle and {*ways} & {"--pairs", "--pair", "--mutants"}:
+        raise UsageError(f"{idle[0]} must be left out with {ways[0]}: it has lives of its own")
 
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:

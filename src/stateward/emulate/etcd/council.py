@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from contextvars import Context
 
@@ -24,7 +25,7 @@ class Leaderless(Exception):
         self.answer = answer
 
 
-class Council:
+class Council(ABC):
     """All processes that could agree, with those whom they reach."""
 
     def __init__(self, clock: Clock, chance: Chance) -> None:
@@ -138,5 +139,6 @@ class Council:
         finally:
             self._settling = False
 
+    @abstractmethod
     def _settle(self) -> None:
-        raise NotImplementedError
+        """Take one step towards that; more is to follow where it says so."""
