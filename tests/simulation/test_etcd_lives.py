@@ -94,6 +94,7 @@ def test_lives_in_which_things_go_wrong_are_well(scenario, letter):
 
     told = [line for ask in asks for line in wrong(ask)]
 
+    assert asks
     assert not told, "\n".join(told)
 
 
