@@ -46,7 +46,7 @@ REGRESSIONS: dict[str, str] = {
     "edit | get etcdclusters | 2 | stale:40:12": (
         "an operator that saw the past lowered the disruption budget of a cluster that grows"
     ),
-    "recover | etcd members at 10.0.0.2 | 25 | stale:17:15": (
+    "recover | etcd members at 10.0.0.2 | 12 | stale:17:15": (
         "an operator that saw the status of the past told members to begin that had lost their data"
     ),
     "sleep | create poddisruptionbudgets | 1 | stall:PersistentVolumeClaim:20": (

@@ -43,6 +43,9 @@ LEASE = ObjectKey("stateward", "etcd-operator")
 COMPONENT = "stateward-etcd"
 #: Seconds between two looks at a cluster at rest: etcd tells nobody that it is full, or hangs.
 _LOOK_AGAIN = 20.0
+#: Seconds between two passes that events ask for: what makes a cluster sends dozens of them a
+#: second, and every pass asks all members.
+_PACE = 0.25
 #: Seconds. All that a pass waits for has a deadline of its own, and a snapshot one for each piece;
 #: this is for a whole one, of a large database on a slow disk.
 _LONGEST_PASS = 3600.0
@@ -85,6 +88,11 @@ class _Kit:
             meter=self.metrics.informer(_within(selection.namespace, resource.name)),
             indexes=indexes(),
         )
+
+    def queue(self, name: str, namespace: str) -> WorkQueue[ObjectKey]:
+        """Return the line of clusters that want a pass."""
+        ports = self.ports.stream(f"queue/{namespace}")
+        return WorkQueue(ports, self.metrics.queue(name), pace=_PACE)
 
 
 def assemble(
@@ -151,7 +159,7 @@ def _room(
     controller = Controller(
         name,
         reconciler,
-        queue=WorkQueue(kit.ports.stream(f"queue/{namespace}"), kit.metrics.queue(name)),
+        queue=kit.queue(name, namespace),
         sources=(
             Source(clusters, triggers.itself),
             *(Source(it, triggers.label(INSTANCE)) for it in parts),

@@ -4,6 +4,8 @@ What it promises:
 
 - a key that is added many times before its pass gets one pass;
 - a key has at most one pass at a time; added during its pass, it gets one more afterwards;
+- passes of one key begin at least a pace apart, so that a burst of events is one more pass and not
+  one for each; what was asked for with a delay comes when it was asked for;
 - first come, first served: a busy key goes to the end of the line, so it cannot starve the others;
 - a delayed key comes back by itself, at the soonest moment anybody asked for; a pass makes delays
   obsolete;
@@ -15,6 +17,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Hashable
+from itertools import takewhile
 from typing import Generic, Protocol, TypeVar
 
 from stateward.core.clock import Timer
@@ -53,15 +56,24 @@ class QueueMeter(Protocol):
 class WorkQueue(Generic[K]):
     """Keys in line, keys in work, keys that come back later."""
 
-    def __init__(self, ports: Ports, meter: QueueMeter, backoff: Backoff | None = None) -> None:
+    def __init__(
+        self,
+        ports: Ports,
+        meter: QueueMeter,
+        backoff: Backoff | None = None,
+        *,
+        pace: float = 0.0,
+    ) -> None:
         self._clock = ports.clock
         self._chance = ports.chance
         self._meter = meter
         self._backoff = backoff or Backoff()
+        self._pace = pace
         self._line: deque[K] = deque()
         self._in_line: dict[K, float] = {}  # since when
         self._in_work: dict[K, float] = {}  # since when
         self._again: set[K] = set()  # added while in work; membership only, never iterated
+        self._rests: dict[K, float] = {}  # until when, those whose rest ends first come first
         self._later: dict[K, tuple[float, Timer]] = {}
         self._failures: dict[K, int] = {}
         self._waiters: deque[asyncio.Future[None]] = deque()
@@ -76,24 +88,19 @@ class WorkQueue(Generic[K]):
         return len(self._in_work)
 
     def add(self, key: K) -> None:
-        """Put a key in line, unless it is there already."""
-        if self._closed or key in self._in_line:
-            return
+        """Put a key in line, unless it is there already, or as soon as its pace allows."""
         if key in self._in_work:
             self._again.add(key)
-            return
-        self._in_line[key] = self._clock.monotonic()
-        self._line.append(key)
-        self._meter.added()
-        self._meter.depth(len(self._line))
-        self._wake_one()
+        else:
+            rest = self._rests.get(key, 0.0) - self._clock.monotonic()
+            self.add_after(key, rest)
 
     def add_after(self, key: K, delay: float) -> None:
         """Put a key in line after a delay, or sooner if somebody asked for sooner."""
         if self._closed:
             return
         if delay <= 0:
-            self.add(key)
+            self._line_up(key)
             return
         due = self._clock.monotonic() + delay
         if key in self._later:
@@ -130,6 +137,7 @@ class WorkQueue(Generic[K]):
         self._meter.depth(len(self._line))
         self._in_work[key] = now
         self._call_off(key)
+        self._let_rest(key, now)
         return key
 
     def done(self, key: K) -> None:
@@ -137,7 +145,6 @@ class WorkQueue(Generic[K]):
         self._meter.finished(self._clock.monotonic() - self._in_work.pop(key))
         if key in self._again:
             self._again.discard(key)
-            self._call_off(key)
             self.add(key)
 
     def close(self) -> None:
@@ -150,6 +157,27 @@ class WorkQueue(Generic[K]):
         self._meter.depth(0)
         while self._waiters:
             self._wake_one()
+
+    def _line_up(self, key: K) -> None:
+        if key in self._in_line:
+            return
+        if key in self._in_work:
+            self._again.add(key)
+            return
+        self._in_line[key] = self._clock.monotonic()
+        self._line.append(key)
+        self._meter.added()
+        self._meter.depth(len(self._line))
+        self._wake_one()
+
+    def _let_rest(self, key: K, now: float) -> None:
+        """Note until when a key that begins a pass is not woken again; forget who has rested."""
+        if not self._pace:
+            return
+        for rested in takewhile(lambda it: self._rests[it] <= now, tuple(self._rests)):
+            del self._rests[rested]
+        self._rests.pop(key, None)
+        self._rests[key] = now + self._pace
 
     async def _wait(self) -> None:
         waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -172,7 +200,7 @@ class WorkQueue(Generic[K]):
 
     def _due(self, key: K) -> None:
         del self._later[key]
-        self.add(key)
+        self._line_up(key)
 
     def _call_off(self, key: K) -> None:
         if key in self._later:

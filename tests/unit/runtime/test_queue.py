@@ -16,18 +16,20 @@ from stateward.runtime.queue import QueueClosed, WorkQueue
 STEADY = Backoff(first=1, limit=8, jitter=0)
 
 
-def queue(clock: HandClock | None = None, meter: Tally | None = None) -> WorkQueue[str]:
-    return WorkQueue(Ports(clock or HandClock(), Chance(0)), meter or Tally(), STEADY)
+def queue(
+    clock: HandClock | None = None, meter: Tally | None = None, pace: float = 0
+) -> WorkQueue[str]:
+    return WorkQueue(Ports(clock or HandClock(), Chance(0)), meter or Tally(), STEADY, pace=pace)
 
 
-async def play(script: str) -> str:
+async def play(script: str, pace: float = 0) -> str:
     """Play a script and return the keys taken, with a dot where there was none to take.
 
     ``+a`` add, ``!a`` fail, ``?a`` succeed, ``/a`` end the pass, ``a~5`` add after 5 s, ``<`` take,
     ``>5`` let 5 s pass, ``x`` close.
     """
     clock = HandClock()
-    line = queue(clock)
+    line = queue(clock, pace=pace)
     verbs = {
         "+": line.add,
         "!": line.add_failed,
@@ -73,6 +75,38 @@ PROMISES = {
     "closed, there is no more work": ("+a b~1 x +c d~1 >9 <", "."),
     "closed during a pass, it is the last": ("+a < +a x /a <", "a."),
 }
+
+
+#: With five seconds between two passes of a key.
+PACED = {
+    "the first event is served at once": ("+a <", "a"),
+    "events of a burst are one more pass": ("+a < /a +a +a >4 < +a >1 < /a <", "a.a."),
+    "an event during the pass waits as well": ("+a < +a /a < >5 <", "a.a"),
+    "a pass longer than the pace needs no rest": ("+a < +a >6 /a <", "aa"),
+    "it rests from the beginning of a pass": ("+a < >3 /a +a < >2 <", "a.a"),
+    "others do not rest": ("+a < /a +a +b <", "ab"),
+    "who has rested is served at once": ("+a < /a >5 +a <", "aa"),
+    "a delay that was asked for is not made longer": ("+a < a~1 /a +a >1 <", "aa"),
+    "a longer delay is made shorter by an event": ("+a < a~9 /a +a >5 < /a >9 <", "aa."),
+    "no delay means now": ("+a < /a a~0 <", "aa"),
+}
+
+
+@pytest.mark.virtual
+@pytest.mark.parametrize(("script", "taken"), PACED.values(), ids=PACED)
+async def test_pace(script, taken):
+    assert await play(script, pace=5) == taken
+
+
+@pytest.mark.virtual
+async def test_who_has_rested_is_forgotten():
+    clock = HandClock()
+    line = queue(clock, pace=5)
+    for key in ("a", "b", "c"):
+        line.add(key)
+        line.done(await line.take())
+        clock.advance(3)
+    assert [*line._rests] == ["b", "c"]
 
 
 @pytest.mark.virtual

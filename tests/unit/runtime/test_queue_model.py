@@ -23,13 +23,15 @@ SECONDS = st.sampled_from([0.5, 1, 2, 5])
 class QueueMachine(RuleBasedStateMachine):
     """Each rule does something to the queue and to the model, then everybody who can run runs."""
 
-    @initialize()
-    def begin(self) -> None:
+    @initialize(pace=st.sampled_from([0, 1.5]))
+    def begin(self, pace: float) -> None:
         self.loop = SimLoop()
         self.clock = HandClock()
         self.queue: WorkQueue[str] = WorkQueue(
-            Ports(self.clock, Chance(0)), Tally(), Backoff(first=1, limit=8, jitter=0)
+            Ports(self.clock, Chance(0)), Tally(), Backoff(first=1, limit=8, jitter=0), pace=pace
         )
+        self.pace = pace
+        self.rests: dict[str, float] = {}  # until when
         self.takers: list[asyncio.Task[str]] = []  # who waits, in order
         self.line: list[str] = []
         self.work: list[str] = []
@@ -40,6 +42,13 @@ class QueueMachine(RuleBasedStateMachine):
 
     # ------------------------------------------------------------------ the model
     def model_add(self, key: str) -> None:
+        rest = self.rests.get(key, 0) - self.clock.monotonic()
+        if rest > 0 and key not in self.work:
+            self.model_later(key, rest)
+        else:
+            self.model_line_up(key)
+
+    def model_line_up(self, key: str) -> None:
         if key in self.work:
             self.again.add(key)
         elif key not in self.line:
@@ -60,6 +69,7 @@ class QueueMachine(RuleBasedStateMachine):
             assert taker.result() == key
             self.work.append(key)
             self.later.pop(key, None)
+            self.rests[key] = self.clock.monotonic() + self.pace
         assert not any(taker.done() for taker in self.takers), "nobody gets what is not there"
 
     # ------------------------------------------------------------------ the rules
@@ -101,7 +111,6 @@ class QueueMachine(RuleBasedStateMachine):
         self.work.remove(key)
         if key in self.again:
             self.again.discard(key)
-            self.later.pop(key, None)
             self.model_add(key)
         self.settle()
 
@@ -124,7 +133,7 @@ class QueueMachine(RuleBasedStateMachine):
         due = [key for key in self.later if self.later[key][0] <= self.clock.monotonic()]
         for key in sorted(due, key=self.later.__getitem__):
             del self.later[key]
-            self.model_add(key)
+            self.model_line_up(key)
         self.settle()
 
     # ------------------------------------------------------------------ what always holds

@@ -242,4 +242,4 @@ def _want_a_login(view: View) -> bool:
 def _soon(view: View) -> float:
     """Look often while pods of a new cluster start, since etcd itself tells nobody."""
     running = any(it.pod is not None and it.pod.running for it in view.replicas)
-    return 0.2 if running else 1.0
+    return 0.5 if running else 1.0

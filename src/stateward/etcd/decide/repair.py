@@ -152,7 +152,7 @@ def _finds_no_node(pod: PodSeen) -> bool:
 
 def _quick(replica: Replica) -> float:
     """Look often at a learner whose etcd runs: only it could tell, and it does not."""
-    return 0.2 if replica.pod is not None and replica.pod.running else _LOOK_AGAIN
+    return 0.5 if replica.pod is not None and replica.pod.running else _LOOK_AGAIN
 
 
 # -------------------------------------------------------------------------- voters

@@ -22,7 +22,9 @@ from stateward.runtime.telling import logs
 _log = logs.get("etcd")
 
 #: Seconds: etcd refuses changes for about five after the last one, and tells nobody when it ends.
-_PACE = 0.25
+_QUIET = 1.0
+#: Seconds in which a learner may have caught up.
+_BEHIND = 0.5
 
 #: One short verb for each move. It returns nothing when it did what it is called.
 VERBS: Final[Mapping[type, Callable[[Tools, Seen, Any], Awaitable[Outcome | None]]]] = {
@@ -114,10 +116,10 @@ class MakeNextMove:
         try:
             return await self._act(seen, move)
         except LearnerBehind:
-            return Retry(_PACE, "LearnerBehind", f"{move.message}: it must catch up first")
+            return Retry(_BEHIND, "LearnerBehind", f"{move.message}: it must catch up first")
         except EtcdPacing:
             message = f"{move.message}: etcd wants a few quiet seconds after the last change"
-            return Retry(_PACE, "EtcdPacing", message)
+            return Retry(_QUIET, "EtcdPacing", message)
         except RescueImpossible as error:
             return Blocked(error.reason, error.message, error.hint)
         except ApiError as error:

@@ -23,7 +23,7 @@ PLANS = (
     "20=lost-answer,24=crash-before:2",
     "45=zombie:30:0.5",
     "60=act:kill-pod:1",
-    "90=503",
+    "80=503",
 )
 
 
