@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -162,6 +161,15 @@ class Stage:
         id_ = self.member(ordinal).id
         self.agree("remove", lambda state: state.without(id_))
 
+    def remove_listed(self, ordinal: int) -> None:
+        """Remove a member that may not run."""
+        name = f"shop-{ordinal}"
+
+        def change(state: State) -> State:
+            return state.without(next(it.id for it in state.members.values() if it.name == name))
+
+        self.agree("remove", change)
+
     def add(self, ordinal: int, *, learner: bool = True) -> None:
         """Add a member."""
         url = f"https://shop-{ordinal}.shop-headless.ns.svc:2380"
@@ -176,22 +184,23 @@ class Stage:
 
         self.agree("promote", change)
 
-    def send(self, call: Asked) -> None:
+    def send(self, call: Asked, who: str = NAME) -> None:
         """Send a call that does nothing."""
-        self._send(call, lambda: None)
+        self._send(call, lambda: None, who)
 
-    def _send(self, call: Asked, perform: Callable[[], object]) -> None:
+    def _send(self, call: Asked, perform: Callable[[], object], who: str = NAME) -> None:
         weather = self.it.world.weather
         before = PASS.set(("etcd", self.about))
         try:
             for listener in weather.listeners:
-                listener(NAME, call)
+                listener(who, call)
         finally:
             PASS.reset(before)
-        weather.acting = (NAME, call)
+        weather.acting = (who, call)
         try:
-            with suppress(ApiError):
-                perform()
+            perform()
+        except ApiError:
+            weather.failed(call)
         finally:
             weather.acting = None
 

@@ -55,6 +55,28 @@ REGRESSIONS: dict[str, str] = {
     "replace | create poddisruptionbudgets | 1 | reorder:PersistentVolumeClaim:1": (
         "a learner's pod was deleted five times because of a claim that was gone for long"
     ),
+    "kept | list persistentvolumeclaims ns/ | 2 | stale-kinds:PersistentVolumeClaim:1:30": (
+        "an operator that saw no volumes called the wish to keep them observed, and they went"
+    ),
+    "kept | get persistentvolumeclaims | 1"
+    " | stale-kinds:PersistentVolumeClaim:1:30 + act:recreate-cr": (
+        "an operator that saw no volumes told members to begin beside those that were kept"
+    ),
+    "3to5 | add_learner https://shop-3 | 1 | act:foreign-claim:3:60": (
+        "a learner's pod would have started on a claim without labels that was somebody else's"
+    ),
+    "3to5 | patch configmaps | 2 | stall:Pod:120 + act:force-pod:leader": (
+        "a member that was well elsewhere was removed, of whose new pod no watch had told"
+    ),
+    "lost-disk | delete persistentvolumeclaims | 1 | act:stranger:1:30": (
+        "the new claims of a learner were deleted because of the pod that had been there before"
+    ),
+    "larger | patch pods ns/shop-1 | 1 | act:recreate-cr": (
+        "a StatefulSet was parted from its pods when another cluster of that name was there already"
+    ),
+    "full | etcd alarms | 1 | stale-kinds:EtcdCluster:20:60": (
+        "a full database was compacted again and again, since nobody could note that it had been"
+    ),
 }
 
 

@@ -114,7 +114,8 @@ class Observer:
         )
         if certificates.trust is not None and not answers.anybody:
             self._of.secrets.doubt(cluster.metadata.namespace)
-        wanted = want.pods(certificates.ca_hashes, live, claims.values())
+        ours = (it for it in claims.values() if it.cluster_uid or it.owner_uid)
+        wanted = want.pods(certificates.ca_hashes, live, ours)
         found = Parts(pods, claims, answers, _listed(place, answers), certificates.flaw)
         kept = self._of.caches.configs.get(names.config_key(cluster.metadata.key))
         return Seen(
@@ -191,11 +192,15 @@ class Observer:
         found = self._volumes.watched(metadata, template)
         if not place.settings.claim_spec:
             return found
-        asked = {ordinal for ordinal, _ in self._made(place.cluster)}
-        if live is not None and place.cluster.status.cluster_id:
-            # Who joins next must not start on old data, of which the watch may not have told yet.
-            asked |= set(range(place.cluster.spec.replicas)) - set(covered(live.spec))
-        return found | await self._volumes.strays(metadata, template, sorted(asked - set(found)))
+        made = {ordinal for ordinal, _ in self._made(place.cluster)}
+        joining: set[int] = set()
+        if live is None or place.cluster.status.cluster_id:
+            # Who starts next must not start on old data, of which the watch may not have told yet,
+            # nor on what is not ours, of which it never tells.
+            there = made | set(covered(live.spec) if live is not None else ())
+            joining = set(range(place.cluster.spec.replicas)) - there
+        asked = sorted((made | joining) - set(found))
+        return found | await self._volumes.strays(metadata, template, asked, joining)
 
     def _doors(
         self, place: _Place, certificates: Certificates, pods: Mapping[int, PodSeen]

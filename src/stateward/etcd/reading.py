@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from stateward.core import moments
@@ -42,7 +42,7 @@ def pod_seen(pod: Pod, ordinal: int, workload: str) -> PodSeen:
         trouble=_trouble(pod, etcd),
         last_end=_last_end(etcd),
         last_words=_last_words(etcd),
-        chance_since=max((_created(pod.metadata), *_starts(pod, etcd))),
+        chance_since=max(_created(pod.metadata), _started(etcd)),
     )
 
 
@@ -132,17 +132,13 @@ def _is_unheard(pod: Pod) -> bool:
     return inner.status == "True" and ready.status != "True"
 
 
-def _starts(pod: Pod, status: ContainerStatus | None) -> Iterator[float]:
-    """Yield when a pod got its node, and when its etcd started, if it runs now.
+def _started(status: ContainerStatus | None) -> float:
+    """Return when an etcd started, if it runs now, and 0 otherwise.
 
     One that crashes on and on starts on and on: while it waits for the next time, that is no start.
     """
-    for it in pod.status.conditions:
-        if it.type == "PodScheduled" and it.status == "True" and it.last_transition_time:
-            yield moments.from_rfc3339(it.last_transition_time)
     runs = status.state.running if status is not None else None
-    if runs is not None and runs.started_at:
-        yield moments.from_rfc3339(runs.started_at)
+    return moments.from_rfc3339(runs.started_at) if runs is not None and runs.started_at else 0.0
 
 
 def _trouble(pod: Pod, status: ContainerStatus | None) -> str:

@@ -7,7 +7,7 @@ claim is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass
 
 from stateward.etcd.caches import INSTANCE, of_cluster
@@ -39,9 +39,17 @@ class Volumes:
         return found
 
     async def strays(
-        self, cluster: ObjectMeta, template: str, ordinals: Iterable[int]
+        self,
+        cluster: ObjectMeta,
+        template: str,
+        ordinals: Iterable[int],
+        joining: Container[int] = (),
     ) -> dict[int, ClaimSeen]:
-        """Return the claims of some ordinals that are the cluster's and are not watched."""
+        """Return the claims of some ordinals that are the cluster's and are not watched.
+
+        Of those that are about to join, also claims that are nobody's: their pods would start on
+        them.
+        """
         found = {}
         for ordinal in ordinals:
             key = _key(cluster, template, ordinal)
@@ -49,7 +57,7 @@ class Volumes:
                 claim = self.cache.get(key) or await self.client.get(VOLUME_CLAIMS, key)
             except NotFound:
                 continue
-            if holds_data_of(claim, cluster.uid):
+            if ordinal in joining or holds_data_of(claim, cluster.uid):
                 found[ordinal] = claim_seen(claim, ordinal, cluster.name)
         return found
 

@@ -169,6 +169,38 @@ def reorder(world: World, fault: Fault, slot: Slot) -> None:
     world.later(float(fault.detail(2, str(_LATE_FOR))) + late, end)
 
 
+def another_server(world: World, fault: Fault, slot: Slot) -> None:
+    """Let an operator watch for a while through a server whose memory is behind that of others.
+
+    Its watches are cut, and go on from where they were: so until that server is as far, they say
+    nothing. What it lists is asked of a quorum, by whatever server.
+    """
+    lag, over = float(fault.detail(0)), world.weather.trouble()
+    sights = [slot.eyes.on(kind) for kind in world.kinds]
+    veil = Veil(world.api.store.revision)
+
+    def look(event: StoreEvent) -> None:
+        world.later(lag, lambda: show(event.revision))
+
+    def show(revision: int) -> None:
+        veil.until = max(veil.until, revision)
+        for sight in sights:
+            sight.ring()
+
+    def end() -> None:
+        leave()
+        for sight in sights:
+            sight.lift(veil)
+            sight.cut()
+        over()
+
+    for sight in sights:
+        sight.draw(veil)
+        sight.cut()
+    leave = world.api.store.listen(look)
+    world.later(float(fault.detail(1)), end)
+
+
 def _sight(world: World, fault: Fault, slot: Slot) -> Sight:
     return slot.eyes.on(_known(world, fault.detail(0)))
 
@@ -188,4 +220,5 @@ _BY_KIND: Final[dict[Kind, Callable[[World, Fault, Slot], None]]] = {
     Kind.STALL: stall,
     Kind.UNSEEN: unseen,
     Kind.REORDER: reorder,
+    Kind.SERVER: another_server,
 }

@@ -8,6 +8,7 @@ A text is a kind, and what it needs after colons:
     sigterm                 the process is asked to end, and another one starts
     409 429 500 503 504 401 malformed slow lost-request lost-answer twice
                             what becomes of the call or of its answer
+    403:S                   the call is not allowed, nor any like it for S seconds, whoever sends it
     two-passes              a second pass over the same key begins beside the first
     stale:R:S               the process is started again and sees the store as of revision R (or,
                             from 0 down, as of so many revisions ago) until S seconds after it began
@@ -18,6 +19,8 @@ A text is a kind, and what it needs after colons:
     unseen:K[:N]            the next event of a kind and the N (1) after it of that object are never
                             shown: all is listed again after them
     reorder:K:S[:T]         events of a kind are S seconds late, those of the next T seconds (30)
+    server:L:S              for S seconds the process watches through another server of Kubernetes,
+                            which is L seconds behind in everything
     zombie:S[:X]            the process stands still for S seconds; the call is carried out when X
                             of that have passed, from 0 to 1 (by chance)
     two-leaders:S           a second operator acts without asking for the lease, for S seconds
@@ -68,6 +71,7 @@ class Kind(Enum):
     UNAVAILABLE = ("503", Family.ANSWER, True)
     TIMED_OUT = ("504", Family.ANSWER, True)
     UNAUTHORIZED = ("401", Family.ANSWER, True)
+    FORBIDDEN = ("403", Family.ANSWER, True)
     CONFUSED = ("malformed", Family.ANSWER, True)
     TWICE = ("twice", Family.TWICE, True)
     TWO_PASSES = ("two-passes", Family.TWICE, False)
@@ -76,6 +80,7 @@ class Kind(Enum):
     STALL = ("stall", Family.STALL, False)
     UNSEEN = ("unseen", Family.UNSEEN, False)
     REORDER = ("reorder", Family.REORDER, False)
+    SERVER = ("server", Family.REORDER, False)
     ZOMBIE = ("zombie", Family.ZOMBIE, True)
     TWO_LEADERS = ("two-leaders", Family.TWO_LEADERS, False)
     ACT = ("act", Family.WORLD, False)
@@ -96,6 +101,7 @@ _SHAPES: Final = {
     Kind.STALL: ("kind", "number", "word?"),
     Kind.UNSEEN: ("kind", "number?"),
     Kind.REORDER: ("kind", "number", "number?"),
+    Kind.SERVER: ("number", "number"),
     Kind.ZOMBIE: ("number?", "number?"),
     Kind.TWO_LEADERS: ("number",),
     Kind.ACT: ("name",),

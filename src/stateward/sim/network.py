@@ -8,6 +8,7 @@ makes zombies dangerous.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from stateward.core.errors import OutcomeUnknown, PeerConfused, PeerError, PeerU
 from stateward.kube.client import WatchEvent
 from stateward.kube.errors import (
     Conflict,
+    Forbidden,
     Gone,
     ServerFailed,
     TooManyRequests,
@@ -46,6 +48,9 @@ class Asked(Protocol):
 
 #: How a call is refused that is not carried out; None: it is not refused.
 Refuse = Callable[[Kind, Asked], PeerError | None]
+
+#: A verb, a resource and a subresource.
+Sort = tuple[str, str, str]
 
 #: What a stormy wire may do to a call.
 STORM: Final = tuple(
@@ -87,6 +92,10 @@ class Weather:
     listeners: list[Callable[[str, Asked], None]] = field(default_factory=list)
     #: Whose call is being carried out at this very moment, and which; None: nobody's.
     acting: tuple[str, Asked] | None = None
+    #: What nobody may do now, and how many wishes there are for that.
+    forbidden: Counter[Sort] = field(default_factory=Counter)
+    #: Told of every call that came to nothing: refused, lost, or its sender died before.
+    failed: Callable[[Asked], None] = lambda _call: None
     #: Carries out what happens to the world, and not to the call itself.
     befall: Callable[[Fault, SimProcess], None] = lambda _fault, _process: None
 
@@ -101,6 +110,28 @@ class Weather:
             going_on = False
 
         return over
+
+    def may(self, call: Asked) -> bool:
+        """Tell whether a call is allowed."""
+        return not self.forbidden or not self.forbidden[sort_of(call)]
+
+    def forbid(self, call: Asked) -> Callable[[], None]:
+        """Allow no call like this one to Kubernetes; call the result to allow it again."""
+        sort, over = sort_of(call), self.trouble()
+        self.forbidden[sort] += 1
+
+        def allow() -> None:
+            self.forbidden[sort] -= 1
+            over()
+
+        return allow
+
+
+def sort_of(call: Asked) -> Sort:
+    """Return what roles speak of: a verb, a resource and a subresource; of etcd none does."""
+    if not isinstance(call, Call):
+        return ("", "", "")
+    return (call.verb, call.resource.name, call.subresource)
 
 
 _TIMEOUT = 10.0
@@ -146,6 +177,8 @@ class Network:
             return never
         if happening is not None:
             journey.when_over = weather.trouble()
+            if happening.kind is Kind.FORBIDDEN and isinstance(call, Call):
+                self._loop.call_outside(happening.seconds, weather.forbid(call))
         return await journey.make(perform)
 
     async def around_watch(
@@ -217,18 +250,24 @@ class _Journey:
         return result
 
     def _arrive(self, perform: Callable[[], Awaitable[Any]]) -> None:
-        if self._kind is Kind.LOST_REQUEST:
-            self._send_back(_unknown(self._call), _TIMEOUT)
-        elif self._kind is not None and (refusal := self._refuse(self._kind, self._call)):
-            self._send_back(refusal, 0.0)
-        elif self._kind is Kind.ZOMBIE and self._fault is not None:
+        kind = self._kind if self._weather.may(self._call) else Kind.FORBIDDEN
+        if kind is Kind.LOST_REQUEST:
+            self._come_to_nothing(_unknown(self._call), _TIMEOUT)
+        elif kind is not None and (refusal := self._refuse(kind, self._call)):
+            self._come_to_nothing(refusal, 0.0)
+        elif kind is Kind.ZOMBIE and self._fault is not None:
             self._fall_asleep(self._fault, perform)
-        elif self._kind is Kind.CRASH_BEFORE:
+        elif kind is Kind.CRASH_BEFORE:
+            self._weather.failed(self._call)
             self._die()
             if self.when_over is not None:
                 self.when_over()
         else:
             self._carry_out(perform)
+
+    def _come_to_nothing(self, error: PeerError, delay: float) -> None:
+        self._weather.failed(self._call)
+        self._send_back(error, delay)
 
     def _fall_asleep(self, fault: Fault, perform: Callable[[], Awaitable[Any]]) -> None:
         """Pause the sender; the call is carried out at some moment of that, or right after it."""
@@ -254,8 +293,10 @@ class _Journey:
             self._weather.acting = None
 
     def _carried_out(self, result: Any, error: BaseException | None) -> None:
-        if error is not None and not isinstance(error, PeerError):
-            raise error
+        if error is not None:
+            if not isinstance(error, PeerError):
+                raise error
+            self._weather.failed(self._call)
         if self._kind is Kind.CRASH_AFTER:
             self._die()
         if self._kind is Kind.LOST_ANSWER:
@@ -282,25 +323,26 @@ class _Journey:
         return self._chance.between(*(slow if self._kind is Kind.SLOW else (0, 0.02)))
 
 
+#: What the caller hears when Kubernetes does not carry a call out, whatever it was.
+_REFUSALS: Final[dict[Kind, Callable[[], PeerError]]] = {
+    Kind.OVERLOADED: lambda: TooManyRequests("slow down", retry_after=2),
+    Kind.FAILED: lambda: ServerFailed("internal error"),
+    Kind.UNAVAILABLE: lambda: Unavailable("not now"),
+    Kind.TIMED_OUT: lambda: ServerFailed("the server was too slow"),
+    Kind.UNAUTHORIZED: lambda: Unauthorized("who are you?"),
+    Kind.CONFUSED: lambda: PeerConfused("the answer was cut in the middle"),
+}
+
+
 def _refusal(kind: Kind, call: Asked) -> PeerError | None:
     """Return what the caller hears when Kubernetes does not carry a call out."""
-    match kind:
-        case Kind.CONFLICT if call.writes:
-            return Conflict("somebody else wrote first")
-        case Kind.OVERLOADED:
-            return TooManyRequests("slow down", retry_after=2)
-        case Kind.FAILED:
-            return ServerFailed("internal error")
-        case Kind.UNAVAILABLE:
-            return Unavailable("not now")
-        case Kind.TIMED_OUT:
-            return ServerFailed("the server was too slow")
-        case Kind.UNAUTHORIZED:
-            return Unauthorized("who are you?")
-        case Kind.CONFUSED:
-            return PeerConfused("the answer was cut in the middle")
-        case _:
-            return None
+    if kind is Kind.CONFLICT:
+        return Conflict("somebody else wrote first") if call.writes else None
+    if kind is Kind.FORBIDDEN:
+        verb, resource, part = sort_of(call)
+        return Forbidden(f"{resource}{'/' * bool(part)}{part} is forbidden: cannot {verb} it")
+    refuse = _REFUSALS.get(kind)
+    return refuse() if refuse is not None else None
 
 
 def _unknown(call: Asked) -> PeerError:

@@ -1,8 +1,9 @@
 """What an operator is shown of Kubernetes: mostly all of it at once, and sometimes the past.
 
-Lists and watches pass through here; single reads and writes reach the newest, as they do with real
-servers. A watch that is late shows what happened in order, later; one that missed something is told
-so (410 Gone), and its reader lists again.
+Watches, and the lists that they begin with, pass through here. Single reads and writes reach the
+newest, as do the lists that a pass asks for: real servers answer them as of now. A watch that is
+late shows what happened in order, later; one that missed something is told so (410 Gone), and its
+reader lists again.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from stateward.core.clock import Clock
+from stateward.core.errors import PeerUnreachable
 from stateward.kube.client import EVERYTHING, Selection
 from stateward.kube.errors import Gone
 from stateward.kube.resources import Resource
@@ -35,6 +37,8 @@ class Sight:
     veils: list[Veil] = field(default_factory=list)
     #: How often its watches were ended with 410 Gone.
     breaks: int = 0
+    #: How often they were cut: their readers go on from where they were.
+    cuts: int = 0
     bells: dict[int, Callable[[], None]] = field(default_factory=dict)
     _bells_ever: int = 0
 
@@ -51,6 +55,11 @@ class Sight:
     def draw(self, veil: Veil) -> None:
         """Hide something."""
         self.veils.append(veil)
+
+    def cut(self) -> None:
+        """End all watches without a word."""
+        self.cuts += 1
+        self.ring()
 
     def lift(self, veil: Veil, *, gone: bool = False) -> None:
         """Show it again; ``gone``: watches end, and their readers list again."""
@@ -99,7 +108,8 @@ class SeenApi:
     def list(self, resource: Resource[Any], selection: Selection = EVERYTHING) -> Selected:
         """Return the selected objects as they are shown."""
         revision = self._eyes.on(resource.kind).listed
-        if revision is None:
+        # Whoever watches does so in all namespaces; one is asked for when it matters what is now.
+        if revision is None or selection.namespace:
             return self._api.list(resource, selection)
         wanted = Filter.of(selection, self._api.kinds.of(resource))
         found = self._api.store.all_at(resource.name, revision, selection.namespace)
@@ -121,6 +131,7 @@ class _Window:
         self._store = store
         self._sight = sight
         self._breaks = sight.breaks
+        self._cuts = sight.cuts
 
     @property
     def revision(self) -> int:
@@ -136,6 +147,8 @@ class _Window:
         """Return what happened after a revision, as far as it is shown."""
         if self._breaks != self._sight.breaks:
             raise Gone("too old resource version; list again")
+        if self._cuts != self._sight.cuts:
+            raise PeerUnreachable("the watch was cut")
         found = self._store.events_since(resource, revision)
         shown = self._sight.watched
         return found if shown is None else [it for it in found if it.revision <= shown]

@@ -96,6 +96,8 @@ class World:
         self.trace.follow(self.api.store)
         self.weather = Weather(befall=self._befall)
         self._registry = Registry((*BUILT_IN, *custom))
+        #: What operators are called in the objects that they write, as their connections say.
+        self.manager = "stateward"
         #: Every kind by its name.
         self.kinds = {it.kind: it for it in self._registry}
         #: What befalls beside what can befall any operator.
@@ -215,7 +217,8 @@ class World:
         wire = chance.stream("network")
         network = Network(self.loop, process, wire, self.trace, self.weather)
         seen = cast("Api", SeenApi(self.api, slot.eyes, self.clock))
-        line = Line(InterceptedClient(MemoryClient(seen), network), network)
+        client = MemoryClient(seen, field_manager=self.manager)
+        line = Line(InterceptedClient(client, network), network)
         slot.operator = slot.assemble(line, Ports(slot.clock, chance), process.name)
         with suppress(NotLeader):  # whoever loses the lease ends, as it should
             await slot.operator.run(process.stop)

@@ -37,7 +37,7 @@ ENDS = {
         0,
         (
             "M26 killed by K1 in --scenario 5to3\n"
-            "simulate: mutants: named 1/1, generated 0/0, and 0 that are equivalent\n"
+            "simulate: mutants: named 1/1, generated 0/0; 0 of the survivors are no bugs\n"
         ),
     ),
     (KILLED, ALIVE): (
@@ -46,7 +46,7 @@ ENDS = {
             "M26 killed by K1 in --scenario 5to3\n"
             "M27 alive (on sight): nobody knows why\n"
             "simulate: all named mutants must die, and M27 live\n"
-            "simulate: mutants: named 1/2, generated 0/0, and 0 that are equivalent\n"
+            "simulate: mutants: named 1/2, generated 0/0; 0 of the survivors are no bugs\n"
         ),
     ),
 }
@@ -76,14 +76,17 @@ def test_how_far_it_is_is_told_now_and_then(capsys, monkeypatch):
     monkeypatch.setattr(command, "_EVERY", -1.0)
     main(["simulate", "--mutants", "--jobs", "1"])
 
-    assert "simulate: 2 of 2 mutants, 1 alive\n" in capsys.readouterr().err
+    told = capsys.readouterr().err
+
+    assert "simulate: 1 of 2 mutants, 0 alive, about 0 min left\n" in told
+    assert "simulate: 2 of 2 mutants, 1 alive, about 0 min left\n" in told
 
 
 def test_who_is_interrupted_hears_the_score_so_far(capsys, monkeypatch):
     pretend(monkeypatch, ALIVE, end=KeyboardInterrupt())
 
     assert main(["simulate", "--mutants", "--jobs", "1"]) == INTERRUPTED
-    assert capsys.readouterr().out.endswith("generated 0/0, and 0 that are equivalent\n")
+    assert capsys.readouterr().out.endswith("generated 0/0; 0 of the survivors are no bugs\n")
 
 
 def test_a_mutant_is_hunted(capsys):

@@ -48,11 +48,10 @@ PULLS = {"waiting": {"reason": "ImagePullBackOff"}}
     [
         (pod(), 0),
         (pod(scheduled=None), 0),
-        (pod(scheduled=200), 200),
-        (pod(RUNS, scheduled=200), 300),
-        (pod(CRASHED, scheduled=200), 200),
+        (pod(RUNS), 300),
+        (pod(CRASHED), 0),
     ],
-    ids=["made", "no node yet", "got a node", "its node came back", "starts on and on"],
+    ids=["made", "no node yet", "its node came back", "starts on and on"],
 )
 def test_what_kubernetes_tells(seen: PodSeen, expected: float) -> None:
     assert seen.chance_since - CREATED == expected

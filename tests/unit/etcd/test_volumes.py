@@ -53,5 +53,17 @@ async def test_a_claim_is_known_by_its_owner_or_by_its_label(case: str) -> None:
     assert list(volumes.taken(cluster, "data", range(3))) == (["data-shop-1"] if taken else [])
 
 
+@pytest.mark.parametrize(("joining", "seen"), [((), ""), ({1}, "bare")], ids=["has one", "joins"])
+async def test_a_claim_that_is_nobodys_is_seen_by_who_would_start_on_it(joining, seen) -> None:
+    place = Place()
+    made = await place.cluster(replicas=3)
+    await place.claim(made, 1)
+    bare = MergePatch({"metadata": {"labels": None, "ownerReferences": None}})
+    await place.user.patch(VOLUME_CLAIMS, ObjectKey(SHOP.namespace, "data-shop-1"), bare)
+    found = await Volumes(place.claims, place.user).strays(made.metadata, "data", {1}, joining)
+    assert {ordinal: _word(it) for ordinal, it in found.items()} == ({1: seen} if seen else {})
+    assert all(not it.cluster_uid and not it.owner_uid for it in found.values())
+
+
 def _word(claim: ClaimSeen) -> str:
     return "labelled" if claim.labelled else "bare"

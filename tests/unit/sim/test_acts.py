@@ -112,6 +112,12 @@ def claims(it: EtcdWorld) -> str:
     return " ".join(s.key.name[-1] + ("!" if b"deletionTimestamp" in s.text else "") for s in found)
 
 
+def ended(it: EtcdWorld) -> str:
+    """Return why the etcd of the second pod ended, as Kubernetes tells it."""
+    stored = it.world.api.store.get(PODS.name, ObjectKey("ns", "shop-1"))
+    return stored.document()["status"]["containerStatuses"][0]["lastState"]["terminated"]["reason"]
+
+
 def objects(it: EtcdWorld) -> str:
     """Return what the operator made, by the first letters of its kinds."""
     names = {"configmaps": "cm", "services": "svc", "statefulsets.apps": "sts"}
@@ -139,6 +145,8 @@ ACTS: dict[str, list[tuple[float, Look, str]]] = {
     "delete-pod:1": [(0.01, pods, "0+ 1+! 2+"), (20, pods, "0+ 1+ 2+")],
     "force-pod:1": [(0.001, pods, "0+ 2+"), (20, pods, "0+ 1+ 2+")],
     "evict-pod:1": [(0.01, pods, "0+ 1+! 2+"), (20, pods, "0+ 1+ 2+")],
+    "oom-pod:1": [(0.1, servers, "0+ 2+"), (0.5, ended, "OOMKilled")],
+    "foreign-claim:3:30": [(0.1, claims, "0 1 2 3"), (35, claims, "0 1 2")],
     "lose-node:@0:60": [(30, pods, "0+ 1+ 2+"), (55, servers, "0+ 1+ 2+"), (63, pods, "0+ 1+ 2+")],
     "lose-node:@0:100": [(60, pods, "0 1+ 2+"), (60, servers, "0+ 1+ 2+"), (105, pods, "0+ 1+ 2+")],
     "power:@0:30": [(5, servers, "1+ 2+"), (5, pods, "0+ 1+ 2+"), (45, servers, "0+ 1+ 2+")],
@@ -250,6 +258,20 @@ def test_an_etcd_that_hangs_for_long_is_started_again():
         assert servers(it) == "0+ 1+ 2+"
 
 
+def test_who_takes_too_much_memory_is_killed_again_and_again_and_not_replaced():
+    with settled() as (loop, it):
+        before, lodger = ids(it), it.nodes.lodger(ObjectKey("ns", "shop-1"))
+        assert lodger is not None
+        restarts = lodger.restarts
+        happen(it, None, "oom-pod", "1", "150")
+        loop.run_until_complete(asyncio.sleep(145))
+        assert lodger.restarts >= restarts + 2
+        assert ended(it) == "OOMKilled"
+
+        _mend(loop, it)
+        assert ids(it) == before
+
+
 def test_a_full_database_is_emptied():
     with settled() as (loop, it):
         happen(it, None, "full", "1")
@@ -295,6 +317,37 @@ def test_cuts_between_the_operator_and_pods(text, cut):
 
         _mend(loop, it)
         assert not it.unreachable
+
+
+def test_a_stranger_has_the_address_of_a_pod_and_is_not_taken_for_it():
+    with settled() as (loop, it):
+        before, old = ids(it), it.server(ObjectKey("ns", "shop-1"))
+        at_the_next_call(it, "act:stranger:1:40")
+        loop.run_until_complete(asyncio.sleep(20))
+        new = it.universe.at(old.start.address)
+        assert new is not None
+        assert new.speaks
+        assert new.history is not old.history
+        assert cluster(it).status.blockers[0].guard == "SplitBrain"
+        assert servers(it) == "0+ 1+ 2+", "the pod is back elsewhere"
+
+        _mend(loop, it)
+        assert it.universe.at(old.start.address) is None
+        assert ids(it) == before
+
+
+def test_addresses_of_pods_that_are_gone_are_given_to_others():
+    with settled() as (loop, it):
+        addresses = [it.server(ObjectKey("ns", f"shop-{n}")).start.address for n in range(3)]
+        happen(it, None, "reuse")
+        it.nodes._freed.clear()
+        for n in (1, 2):
+            happen(it, None, "delete-pod", str(n))
+            loop.run_until_complete(asyncio.sleep(1.5))
+            _mend(loop, it)
+        assert it.server(ObjectKey("ns", "shop-1")).start.address not in addresses
+        assert it.server(ObjectKey("ns", "shop-2")).start.address == addresses[1]
+        it.nodes.reuses = False
 
 
 @pytest.mark.parametrize("target", ["1", "ConfigMap", "StatefulSet"])

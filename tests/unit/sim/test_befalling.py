@@ -18,6 +18,7 @@ from stateward.core.chance import Chance
 from stateward.core.errors import HouseError, UsageError
 from stateward.core.ports import Ports
 from stateward.kube.client import MergePatch
+from stateward.kube.errors import Forbidden
 from stateward.kube.interception import Call
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, SECRETS
@@ -180,6 +181,14 @@ def test_after_silence_the_rest_is_listed_or_told(text, seen):
     assert diary.of("configmaps") == f"0 read, {seen}"
 
 
+def test_through_another_server_everything_is_late_and_in_step():
+    diary = lived("3=server:2:5", seconds=14, script={n: f"+{n}" for n in range(2, 9)})
+
+    assert diary.of("configmaps") == "0 read, 2 2, 5 3, 6 4, 7 5, 8 6, 8 7, 8 8"
+    assert diary.of("secrets") == "2 2, 5 3, 6 4, 7 5, 8 6, 8 7, 8 8"
+    assert diary.troubles[3:9] == [1, 1, 1, 1, 1, 0]
+
+
 SCRIPTS = {
     # a deletion and what comes after it are seen as one change, or as none
     "2 +a, 5 -a, 6 +a": "2 a, 7 a",
@@ -270,6 +279,50 @@ def test_a_crash_before_a_call_leaves_it_undone():
             loop.run_until_complete(world.end())
 
     assert seen == {"crash-before:0": False, "crash-after:0": True}
+
+
+def test_what_is_forbidden_is_so_for_everybody_and_not_for_ever():
+    """Who tries every second to create something, and to read it, is refused the one alone."""
+    with running(SimLoop(Chance(1))) as loop:
+        world, tries = World(loop, 1), Tries()
+        world.weather.planned[1] = [it.fault for it in Plan.parse("1=403:3.5").hits]
+        for name in ("a", "b"):
+            world.run_operator(name, lambda line, _, name: Trying(line, name, tries))
+        loop.run_until_complete(asyncio.sleep(2.5))
+        assert (set(tries.said), world.troubled) == ({"a.1 Forbidden", "b.1 Forbidden"}, 1)
+        tries.said.clear()
+        loop.run_until_complete(asyncio.sleep(6))
+        assert (set(tries.said[-2:]), world.troubled) == ({"a.1 made", "b.1 made"}, 0)
+        loop.run_until_complete(world.end())
+
+
+class Tries:
+    """What came of it."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+
+class Trying:
+    """An operator that lists all the time, and makes something as soon as it may."""
+
+    def __init__(self, line: Line, name: str, tries: Tries) -> None:
+        self._line = line
+        self._name = name
+        self._tries = tries
+
+    async def run(self, stop: asyncio.Event) -> None:
+        body = {"metadata": {"namespace": "ns", "name": self._name}}
+        while True:
+            try:
+                await self._line.client.create(CONFIG_MAPS, body)
+            except Forbidden:
+                self._tries.said.append(f"{self._name} Forbidden")
+                await self._line.client.list(CONFIG_MAPS)
+                await asyncio.sleep(1)
+            else:
+                self._tries.said.append(f"{self._name} made")
+                await stop.wait()
 
 
 class Writer:

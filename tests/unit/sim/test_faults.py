@@ -10,11 +10,13 @@ from stateward.sim.faults import Fault, Hit, Kind, Plan
 TEXTS = """
     calm
     3=crash-before  3=crash-after:16  3=crash-answered:0  3=sigterm
-    1=409  1=429  1=500  1=503  1=504  1=401  1=malformed  1=slow  1=lost-request  1=lost-answer
+    1=409  1=429  1=500  1=503  1=504  1=401  1=403:30  1=malformed  1=slow  1=lost-request
+    1=lost-answer
     7=twice  7=two-passes
     40=stale:12:15  40=stale:-8:60  40=stale-kinds:Pod+StatefulSet:12:15
     40=stall:Pod:20  40=stall:Pod:20:on  40=unseen:Pod  40=unseen:Pod:3
     40=reorder:Pod:5  40=reorder:Pod:5:60
+    40=server:15:60
     40=zombie  40=zombie:30  40=zombie:7.5:1  40=two-leaders:60
     40=act:kill-pod:1  40=act:kill-all  40=act:edit:replicas=5:20  40=upgrade:older
     40=crash-after:4,41=act:lose-node:1:60,90=zombie:30

@@ -14,10 +14,12 @@ import pytest
 
 from stateward.core.chance import Chance
 from stateward.core.ports import Ports
+from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS, VOLUME_CLAIMS
 from stateward.local.api import Api
+from stateward.local.catalog import STORAGE_CLASSES
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
 from stateward.sim.kube.lodgers import Launch
@@ -70,9 +72,19 @@ class Place:
             spec["volumes"] = [{"name": "d", "persistentVolumeClaim": {"claimName": claim}}]
         self.api.create(PODS, "ns", {"metadata": {"name": name}, "spec": spec}, USER)
 
-    def claim(self, name: str = "c") -> None:
-        """Make a claim."""
-        self.api.create(VOLUME_CLAIMS, "ns", {"metadata": {"name": name}, "spec": {}}, USER)
+    def claim(self, name: str = "c", kind: str = "") -> None:
+        """Make a claim, of a class of volumes."""
+        spec: Json = {"resources": {"requests": {"storage": "1Gi"}}, "storageClassName": kind}
+        self.api.create(VOLUME_CLAIMS, "ns", {"metadata": {"name": name}, "spec": spec}, USER)
+
+    def stiff(self) -> None:
+        """Make a class whose volumes never grow."""
+        self.api.create(STORAGE_CLASSES, "", {"metadata": {"name": "stiff"}}, USER)
+
+    def ask(self) -> None:
+        """Ask for more in the claim."""
+        patch = MergePatch({"spec": {"resources": {"requests": {"storage": "2Gi"}}}})
+        self.api.patch(VOLUME_CLAIMS, ObjectKey("ns", "c"), patch, USER)
 
     def delete(self, name: str = "a", *, force: bool = False) -> None:
         """Delete a pod."""
@@ -119,6 +131,13 @@ class Place:
             return "none"
         leaving = " leaving" if b"deletionTimestamp" in stored.text else ""
         return (stored.document().get("status") or {}).get("phase", "Pending") + leaving
+
+    @property
+    def size(self) -> str:
+        """How large the claim is said to be, and what it waits for."""
+        status = self.api.get(VOLUME_CLAIMS, ObjectKey("ns", "c")).document()["status"]
+        waits = [it["type"] for it in status.get("conditions") or ()]
+        return " ".join([status["capacity"]["storage"], *waits])
 
 
 Story = list[tuple[float, Any]]
@@ -279,6 +298,30 @@ def test_a_claim_stays_while_a_pod_uses_it_and_no_new_pod_gets_it():
             (70, it.delete),
             (80, {"claims": "none"}),
             (80, lambda: _is(it.seen("b"), "Pending")),
+        ]
+    )
+
+
+def test_a_claim_that_asks_for_more_gets_it_on_the_node_of_its_pod():
+    told(
+        lambda it: [
+            (0, it.claim),
+            (5, it.ask),
+            (60, {"size": "1Gi FileSystemResizePending"}),
+            (60, lambda: it.pod(claim="c")),
+            (70, {"size": "2Gi"}),
+        ]
+    )
+
+
+def test_a_volume_of_a_class_that_does_not_grow_stays_as_it_is():
+    told(
+        lambda it: [
+            (0, it.stiff),
+            (0, lambda: it.claim(kind="stiff")),
+            (0, lambda: it.pod(claim="c")),
+            (5, it.ask),
+            (60, {"size": "1Gi"}),
         ]
     )
 

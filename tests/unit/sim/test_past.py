@@ -10,7 +10,7 @@ import pytest
 
 from stateward.core.chance import Chance
 from stateward.core.ports import Ports
-from stateward.kube.client import EVERYTHING, Change
+from stateward.kube.client import EVERYTHING, Change, Selection
 from stateward.kube.errors import Gone
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, SECRETS
@@ -54,7 +54,13 @@ class Stage:
                 self.api.create(resource, "ns", {"metadata": {"name": name}}, ME)
 
     def listed(self, resource: Any = CONFIG_MAPS) -> str:
-        found = self.seen.list(resource, EVERYTHING)
+        return self._list(resource, EVERYTHING)
+
+    def listed_in(self, namespace: str) -> str:
+        return self._list(CONFIG_MAPS, Selection(namespace))
+
+    def _list(self, resource: Any, selection: Selection) -> str:
+        found = self.seen.list(resource, selection)
         return " ".join([*(it.key.name for it in found.items), f"@{found.revision}"])
 
     async def watch(self, since: int) -> None:
@@ -84,6 +90,7 @@ async def test_lists_show_the_store_as_of_a_revision_and_single_reads_the_newest
     it.write("-a c")
 
     assert it.listed() == "a b @3"
+    assert it.listed_in("ns") == f"b c @{it.newest}", "a list of one namespace is what a pass asks"
     assert it.seen.get(CONFIG_MAPS, ObjectKey("ns", "c")).key.name == "c"
 
     it.eyes.on("ConfigMap").lift(veil)

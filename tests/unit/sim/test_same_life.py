@@ -15,6 +15,7 @@ PLANS = """
 50=twice,60=two-passes,90=stale:30:15,140=stale-kinds:Pod+StatefulSet:-20:10
 40=stall:Pod:20,60=unseen:EtcdCluster,70=reorder:StatefulSet:5,100=zombie:30:1,110=upgrade:older
 50=two-leaders:30,80=act:delete-pod:1,100=act:lose-node:1:60,150=upgrade:newer
+40=403:20,70=server:15:30,90=act:stranger:1:30,130=act:oom-pod:leader:30,150=act:reuse
 60=act:kill-all,90=act:wipe:1,130=act:split:leader:20,170=act:recreate-cr
 """
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from stateward.cli.main import INTERRUPTED
+from stateward.sim.mutants.crew import find
 from stateward.sim.mutants.hunt import Verdict
 from stateward.sim.mutants.scores import Score, run
 
@@ -19,16 +20,18 @@ _EVERY = 10.0
 def hunt(mutants: tuple[str, ...], jobs: int, report: Path | None) -> int:
     """Hunt some mutants, or all; return the exit code. Ctrl-C ends it, and the score is told."""
     score, interrupted = Score(), False
-    said = time.monotonic()
+    for it in mutants:
+        find(it)  # who there is not is said before anything is lived
+    began = said = time.monotonic()
+    click.echo("simulate: lives without bugs come first", err=True)
 
     def tell(verdict: Verdict) -> None:
         nonlocal said
         click.echo(score.line(verdict))
-        if time.monotonic() - said > _EVERY:
-            said = time.monotonic()
-            alive = len(score.survivors)
-            words = f"simulate: {len(score.verdicts)} of {score.wanted} mutants, {alive} alive"
-            click.echo(words, err=True)
+        now = time.monotonic()
+        if now - said > _EVERY:
+            said = now
+            click.echo(f"simulate: {_progress(score, now - began)}", err=True)
 
     try:
         run(score, tell, mutants=mutants, jobs=jobs)
@@ -44,3 +47,10 @@ def hunt(mutants: tuple[str, ...], jobs: int, report: Path | None) -> int:
     if interrupted:
         return INTERRUPTED
     return 1 if complaints else 0
+
+
+def _progress(score: Score, passed: float) -> str:
+    """Say how far it is. Who is not found at once takes longer, and comes last."""
+    done, alive = len(score.verdicts), len(score.survivors)
+    left = passed / done * (score.wanted - done) / 60
+    return f"{done} of {score.wanted} mutants, {alive} alive, about {left:.0f} min left"

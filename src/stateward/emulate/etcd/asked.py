@@ -53,7 +53,8 @@ class Asked:
         return server
 
     def _log_in(self, server: Server, *, asks_little: bool = False) -> None:
-        shows = self._endpoint.login_by_certificate and self._endpoint.trust is not None
+        trust = self._endpoint.trust
+        shows = trust is not None and bool(trust.certificate)
         version = server.start.version
         is_open = asks_little and version[2] < _CLOSED.get(version[:2], 0)
         if server.state.auth and not shows and not is_open:

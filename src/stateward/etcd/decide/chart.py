@@ -112,7 +112,12 @@ def _first(view: View, rows: Sequence[tuple[str, Row]]) -> tuple[str, Move, tupl
 
 
 def _recorded(view: View, move: Move) -> Move:
-    """Put a change of members off until the status has the list as it is before the change."""
+    """Put a change of members off until the status has the list as it is before the change.
+
+    Logins are turned on only after the status says that they are ours.
+    """
+    if isinstance(move, SetAuth) and move.enabled and not view.cluster.status.auth_enabled:
+        return Await("RecordingLogins", "recording that logins are turned on by us", 0.05)
     sleeps = isinstance(move, WriteWorkload) and move.replicas == 0 and view.has_quorum
     recovered = isinstance(move, Act) and history.loss_is_accepted(view) and view.has_quorum
     changes = isinstance(move, AddLearner | Promote | RemoveMember) or sleeps or recovered

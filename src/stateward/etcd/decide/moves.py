@@ -94,6 +94,8 @@ class RemoveMember:
     why: str
     #: Only if this claim is still there: it is why the member must go.
     off: ClaimSeen | None = None
+    #: Only if this pod is still there and no readier: that it says nothing is why it must go.
+    silent: PodSeen | None = None
 
     @property
     def message(self) -> str:
@@ -139,8 +141,9 @@ class DeleteClaim:
     name: ClassVar = "DeleteClaim"
     claim: ClaimSeen
     why: str
-    #: Whether its pod may be there still: it is let go next, and the claim goes after it.
-    with_pod: bool = False
+    #: The pod that may be there still, if it is this one: it is let go next, and the claim goes
+    #: after it.
+    under: PodSeen | None = None
 
     @property
     def message(self) -> str:

@@ -103,7 +103,7 @@ def _freed(view: View, replica: Replica, pod: PodSeen) -> Move | None:
     if not _is_older(view, replica) or not (_has_failed(replica) or _hangs(view, replica)):
         return None
     if claim is not None:
-        return DeleteClaim(claim, f"{replica.name} cannot start on old data", with_pod=True)
+        return DeleteClaim(claim, f"{replica.name} cannot start on old data", under=pod)
     return DeletePod(pod, "it starts anew and cannot on old data")
 
 
@@ -139,7 +139,8 @@ def await_learner(view: View) -> Move | None:
         if listed is None:
             continue
         if listed.member.started and is_over(view, it, max(grace(view), _LEARNER)):
-            return RemoveMember(listed.member.id, it.name, "the learner went away; it joins anew")
+            why = "the learner went away; it joins anew"
+            return RemoveMember(listed.member.id, it.name, why, silent=it.pod)
         # What exactly it does changes every moment, and is told in the status, not in events.
         why = f": {trouble_of(view, it)}" if it.pod is not None and _finds_no_node(it.pod) else ""
         return Await("LearnerJoining", f"waiting for {it.name} to join{why}", _quick(it))
@@ -182,11 +183,13 @@ def replace_unhealthy(view: View) -> Move | None:
     sick = [it for it in view.voters if not view.is_healthy(it)]
     for it in sick:
         if it.ordinal >= max(view.wanted, 1) and guards.keeps_quorum_without(view, it):
-            return _removal(it, "it is unhealthy, and no longer wanted")
+            return _removal(it, "it is unhealthy, and no longer wanted", it.pod)
     due = [it for it in sick if _is_due(view, it) and (is_replaceable(it) or _is_corrupt(view, it))]
     for it in due:
         if not _fails_by_template(view, it) and guards.keeps_quorum_without(view, it):
-            return _removal(it, f"unhealthy for more than {grace(view):g} s; it joins anew")
+            silent = it.pod if not _is_corrupt(view, it) else None
+            why = f"unhealthy for more than {grace(view):g} s; it joins anew"
+            return _removal(it, why, silent)
     return None
 
 
@@ -236,9 +239,11 @@ def _stuck_rollout(view: View, replica: Replica) -> Refuse:
     )
 
 
-def _removal(replica: Replica, why: str) -> RemoveMember | None:
+def _removal(replica: Replica, why: str, silent: PodSeen | None = None) -> RemoveMember | None:
     listed = replica.listed
-    return RemoveMember(listed.member.id, replica.name, why) if listed else None
+    if listed is None:
+        return None
+    return RemoveMember(listed.member.id, replica.name, why, silent=silent)
 
 
 def _is_due(view: View, replica: Replica) -> bool:

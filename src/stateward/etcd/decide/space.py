@@ -105,8 +105,6 @@ def _tried_lately(view: View) -> bool:
 
 def grow_claims(view: View) -> Move | None:
     """Ask for larger volumes, then for a workload that asks for them for new members too."""
-    if not view.wanted_bytes:
-        return None
     for it in view.replicas:
         claim = it.claim
         if claim is not None and it.listed is not None and claim.requested < view.wanted_bytes:

@@ -19,6 +19,13 @@ async def is_as_seen(client: Getter, cluster: EtcdCluster) -> bool:
     return live is not None and live.spec == cluster.spec and _record(live) == _record(cluster)
 
 
+async def is_newest(client: Getter, cluster: EtcdCluster) -> bool:
+    """Tell whether nothing at all has changed: what is noted next in the status will be there."""
+    live = await _live(client, cluster)
+    version = cluster.metadata.resource_version
+    return live is not None and live.metadata.resource_version == version
+
+
 def _record(cluster: EtcdCluster) -> tuple[object, ...]:
     status = cluster.status
     return status.cluster_id, status.beginning, status.last_known_members

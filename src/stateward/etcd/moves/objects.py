@@ -11,9 +11,10 @@ from stateward.etcd.caches import INSTANCE
 from stateward.etcd.decide import configs, moves
 from stateward.etcd.model.names import CLUSTER_UID_LABEL, config_key, labels
 from stateward.etcd.model.view import ClaimSeen, Config, PodSeen
-from stateward.etcd.moves import volumes
+from stateward.etcd.moves import intent, volumes
 from stateward.etcd.moves.tools import Tools
-from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS, Workload
+from stateward.etcd.moves.writing import newest
+from stateward.etcd.objects import WHOLE_CONFIG_MAPS, WORKLOADS
 from stateward.etcd.seen import Seen
 from stateward.kube import drift
 from stateward.kube.client import Apply, MergePatch, Propagation, Selection
@@ -27,6 +28,8 @@ async def write_config(tools: Tools, seen: Seen, move: moves.WriteConfig) -> Out
     """Write what members start with; force only where no other pod can start."""
     if move.config.force_new_cluster and not await _is_alone(tools, seen, move):
         return Wait("PodsLeaving", "waiting until only one member can start: it is to be forced")
+    if not move.config.existing and await _has_unseen_claims(tools, seen):
+        return Retry(1.0, "VolumesUnseen", "there are volumes that we did not see: looking again")
     config, version = move.config, seen.config
     if seen.view.config is None:
         # It was changed so that we did not know it, or we did not see it yet. Whoever wrote that
@@ -36,6 +39,14 @@ async def write_config(tools: Tools, seen: Seen, move: moves.WriteConfig) -> Out
             config = found
     document = drift.sealed(config_map(seen.cluster, config))
     return await tools.applier.apply(WHOLE_CONFIG_MAPS, document, seen=version)
+
+
+async def _has_unseen_claims(tools: Tools, seen: Seen) -> bool:
+    """Tell, past the cache, whether there are volumes beside those that we judged by."""
+    key = seen.cluster.metadata.key
+    chosen = Selection(key.namespace, labels=f"{INSTANCE}={key.name}")
+    there = {it.metadata.uid for it in (await tools.client.list(VOLUME_CLAIMS, chosen)).items}
+    return not there <= {it.claim.uid for it in seen.view.replicas if it.claim is not None}
 
 
 async def _unseen(tools: Tools, seen: Seen) -> tuple[ObjectMeta | None, Config | None]:
@@ -57,7 +68,7 @@ async def write_workload(tools: Tools, seen: Seen, move: moves.WriteWorkload) ->
     size: Json = {"replicas": move.replicas}
     if move.start or (live is not None and live.spec.get("ordinals")):
         size["ordinals"] = {"start": move.start}
-    version = await _same_workload(tools, live) if live is not None else None
+    version = await newest(tools.client, WORKLOADS, live.metadata) if live is not None else None
     if version is not None and move.size_only:
         exactly = {"uid": version.uid, "resourceVersion": version.resource_version}
         body = {"metadata": exactly, "spec": size}
@@ -71,34 +82,24 @@ async def write_workload(tools: Tools, seen: Seen, move: moves.WriteWorkload) ->
     return await tools.applier.apply(WORKLOADS, document, seen=version, compared=seen.pods.document)
 
 
-async def _same_workload(tools: Tools, live: Workload) -> ObjectMeta:
-    """Return the newest version of a StatefulSet; raise Conflict when it is no longer what we saw.
-
-    Its status is written all the time, so the version that we looked at is seldom the newest.
-    """
-    seen = live.metadata
-    changed = Conflict(f"StatefulSet {seen.name} must be as we looked at it, and was changed")
-    try:
-        now = (await tools.client.get(WORKLOADS, seen.key)).metadata
-    except NotFound:
-        raise changed from None
-    if (now.uid, now.generation, now.labels) != (seen.uid, seen.generation, seen.labels):
-        raise changed
-    return now
-
-
-async def recreate_workload(tools: Tools, seen: Seen, move: moves.RecreateWorkload) -> None:
+async def recreate_workload(
+    tools: Tools, seen: Seen, move: moves.RecreateWorkload
+) -> Outcome | None:
     """Delete the StatefulSet and leave its pods; the next look makes it anew.
 
-    Before that the pods are tied to the cluster: if it goes meanwhile, nobody else takes them.
+    Before that the pods are tied to the cluster: if it goes meanwhile, nobody else takes them. If
+    it went while we did that, its pods are to go with the StatefulSet, and not to be left.
     """
     for it in seen.view.replicas:
         if it.pod is not None and not it.pod.deleting:
             await _tie_pod(tools, seen, it.pod)
+    if not await intent.is_unchanged(tools.client, seen.cluster):
+        return changed()
     with suppress(NotFound):
         await tools.client.delete(
             WORKLOADS, seen.cluster.metadata.key, uid=move.uid, propagation=Propagation.ORPHAN
         )
+    return None
 
 
 async def _tie_pod(tools: Tools, seen: Seen, pod: PodSeen) -> None:
@@ -123,10 +124,25 @@ async def is_there(tools: Tools, seen: Seen, claim: ClaimSeen) -> bool:
     return found.metadata.uid == claim.uid
 
 
+async def is_silent(tools: Tools, seen: Seen, pod: PodSeen) -> bool:
+    """Tell whether a pod is the one that we asked in vain, and has not become ready since.
+
+    Past the cache: a pod that was made anew has another address, and may be well for long.
+    """
+    try:
+        found = await tools.client.get(PODS, _key(seen, pod.name))
+    except NotFound:
+        return False
+    return found.metadata.uid == pod.uid and found.ready <= pod.ready
+
+
 async def delete_claim(tools: Tools, seen: Seen, move: moves.DeleteClaim) -> Outcome | None:
     """Delete exactly the claim that we mean, when no pod can need it."""
     pod = seen.view.cluster.metadata.name + f"-{move.claim.ordinal}"
-    if not move.with_pod:
+    if move.under is not None:
+        if not await is_silent(tools, seen, move.under):
+            return changed()  # another pod may be well on the claim that this one never had
+    else:
         try:
             await tools.client.get(PODS, _key(seen, pod))
         except NotFound:
@@ -182,10 +198,10 @@ async def _is_alone(tools: Tools, seen: Seen, move: moves.WriteConfig) -> bool:
     pods = {it.metadata.name for it in (await tools.client.list(PODS, chosen)).items}
     forced = {it.name for it in seen.view.replicas if configs.lists(move.config, it)}
     try:
-        live = await tools.client.get(WORKLOADS, key)
+        size = (await tools.client.get(WORKLOADS, key)).spec.get("replicas", 1)
     except NotFound:
-        return pods <= forced
-    return pods <= forced and live.spec.get("replicas", 1) <= 1
+        size = 0
+    return pods <= forced and size <= 1
 
 
 def changed() -> Retry:

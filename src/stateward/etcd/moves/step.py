@@ -49,6 +49,7 @@ VERBS: Final[Mapping[type, Callable[[Tools, Seen, Any], Awaitable[Outcome | None
 #: What cannot be taken back: the user is asked once more, past the cache.
 TAKING: Final = (
     moves.AddLearner,
+    moves.Compact,
     moves.DeleteClaim,
     moves.DeletePod,
     moves.OwnClaim,
@@ -131,10 +132,15 @@ class MakeNextMove:
 
     async def _act(self, seen: Seen, move: moves.Act) -> Outcome | None:
         still = intent.is_as_seen if _begins(move) else intent.is_unchanged
+        if isinstance(move, moves.Compact):
+            still = intent.is_newest  # only what is on record is not done again and again
         if is_taking(move) and not await still(self._tools.client, seen.cluster):
             return objects.changed()
         off = move.off if isinstance(move, moves.DeletePod | moves.RemoveMember) else None
         if off is not None and not await objects.is_there(self._tools, seen, off):
+            return objects.changed()
+        silent = move.silent if isinstance(move, moves.RemoveMember) else None
+        if silent is not None and not await objects.is_silent(self._tools, seen, silent):
             return objects.changed()
         self._tools.fence.check()
         return await VERBS[type(move)](self._tools, seen, move)

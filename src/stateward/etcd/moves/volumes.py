@@ -37,8 +37,8 @@ class KeepVolumes:
 
     async def settle(self, cluster: EtcdCluster) -> tuple[EtcdCluster, Outcome]:
         """Return the cluster as it then is, and what is left to do: the pass goes on with both."""
-        tied = _tied(cluster, of_cluster(self._cache, cluster.metadata.key))
         try:
+            tied = _tied(cluster, await self._claims(cluster))
             if not cluster.spec.retain_volumes_on_delete or not tied:
                 return await self._let_go(cluster)
             held, trouble = await self._hold(cluster)
@@ -48,10 +48,23 @@ class KeepVolumes:
         except PeerError as error:
             return cluster, _later(error)
 
+    async def _claims(self, cluster: EtcdCluster) -> Iterable[PersistentVolumeClaim]:
+        """Return the claims; past the cache where a wish is new, or is not called settled yet.
+
+        A cache may not know them. Then a wish would be called observed while claims are tied, or
+        the finalizer go, and who deletes the cluster would delete them.
+        """
+        metadata = cluster.metadata
+        is_new = cluster.status.observed_generation != metadata.generation
+        if not cluster.spec.retain_volumes_on_delete or not (is_new or _is_held(cluster)):
+            return of_cluster(self._cache, metadata.key)
+        chosen = Selection(metadata.namespace, labels=f"{INSTANCE}={metadata.name}")
+        return (await self._client.list(VOLUME_CLAIMS, chosen)).items
+
     async def _hold(self, cluster: EtcdCluster) -> tuple[EtcdCluster, Outcome]:
         """Put the finalizer on; when that cannot be, untying is all the more urgent."""
         metadata = cluster.metadata
-        if claims.FINALIZER in metadata.finalizers or metadata.deleting:
+        if _is_held(cluster) or metadata.deleting:
             return cluster, _UNTYING
         try:
             return await self._write(cluster, (*metadata.finalizers, claims.FINALIZER)), _UNTYING
@@ -59,16 +72,10 @@ class KeepVolumes:
             return cluster, refusal("EtcdCluster", error) or _later(error)
 
     async def _let_go(self, cluster: EtcdCluster) -> tuple[EtcdCluster, Outcome]:
-        """Take the finalizer off, once no claim is tied that shall stay, asked past the cache."""
-        metadata = cluster.metadata
-        if claims.FINALIZER not in metadata.finalizers:
+        """Take the finalizer off, once no claim is tied that shall stay."""
+        if not _is_held(cluster):
             return cluster, DONE
-        if cluster.spec.retain_volumes_on_delete:
-            chosen = Selection(metadata.namespace, labels=f"{INSTANCE}={metadata.name}")
-            tied = _tied(cluster, (await self._client.list(VOLUME_CLAIMS, chosen)).items)
-            if tied:
-                return cluster, await self._untie_all(cluster, tied) or _UNTYING
-        rest = tuple(it for it in metadata.finalizers if it != claims.FINALIZER)
+        rest = tuple(it for it in cluster.metadata.finalizers if it != claims.FINALIZER)
         try:
             return await self._write(cluster, rest), DONE
         except NotFound:
@@ -97,6 +104,10 @@ class KeepVolumes:
         return await self._client.patch(
             ETCD_CLUSTERS, metadata.key, MergePatch({"metadata": about})
         )
+
+
+def _is_held(cluster: EtcdCluster) -> bool:
+    return claims.FINALIZER in cluster.metadata.finalizers
 
 
 async def untie(client: Client, owner: str, claim: ObjectMeta) -> None:

@@ -10,7 +10,6 @@ from typing import Any
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
 from stateward.etcd.api.kind import EtcdCluster
-from stateward.etcd.build.config import TOKEN
 from stateward.etcd.build.documents import Wanted
 from stateward.etcd.model.names import CLUSTER_UID_LABEL, FIELD_MANAGER
 from stateward.etcd.moves.intent import is_as_seen
@@ -132,6 +131,22 @@ def _exactly(wanted: Json, seen: ObjectMeta) -> Json:
     return {**wanted, "metadata": {**wanted["metadata"], **version}}
 
 
+async def newest(client: Client, resource: Resource[Any], seen: ObjectMeta) -> ObjectMeta:
+    """Return the newest version of an object; raise Conflict when it is no longer what we saw.
+
+    The status of a StatefulSet or of a budget is written all the time, so the version that we
+    looked at is seldom the newest.
+    """
+    changed = Conflict(f"{resource.kind} {seen.name} must be as we looked at it, and was changed")
+    try:
+        now: ObjectMeta = (await client.get(resource, seen.key)).metadata
+    except NotFound:
+        raise changed from None
+    if (now.uid, now.generation, now.labels) != (seen.uid, seen.generation, seen.labels):
+        raise changed
+    return now
+
+
 def is_ours(found: ObjectMeta, uid: str) -> bool:
     """Tell whether an object is the cluster's, or nobody's any more and once was of one like it."""
     owner = found.controller
@@ -142,18 +157,10 @@ def _taken(resource: Resource[Any], found: Object, wanted: Json) -> Outcome | No
     """Say so when an object of that name is not our cluster's."""
     if is_ours(found.metadata, wanted["metadata"]["ownerReferences"][0]["uid"]):
         return None
-    if found.metadata.controller is None and _speaks_of_us(found, wanted):
-        return None
     name = found.metadata.name
     if found.metadata.deleting:
         return Wait("LeftoverLeaving", f"waiting for {resource.kind} {name} of before to go")
     return _name_taken(resource, found.metadata.key, "it is not of this cluster")
-
-
-def _speaks_of_us(found: Object, wanted: Json) -> bool:
-    """Tell whether what is in an object names our very cluster, though its labels no longer do."""
-    token = (wanted.get("data") or {}).get(TOKEN)
-    return isinstance(found, Whole) and token is not None and found.data.get(TOKEN) == token
 
 
 def _name_taken(resource: Resource[Any], key: ObjectKey, why: str) -> Blocked:
@@ -202,8 +209,11 @@ class EnsureObjects:
             return None
         if not await is_as_seen(self._client, cluster):
             return None  # what we want of it is of the past; soon we know better
-        ours = found is not None and is_ours(found.metadata, cluster.metadata.uid)
-        seen = found.metadata if found is not None and ours else None
+        seen = None
+        if found is not None and is_ours(found.metadata, cluster.metadata.uid):
+            seen = found.metadata
+            if seen.generation:  # else nothing tells a change of it from one of its status
+                seen = await newest(self._client, wanted.resource, seen)
         return await self._applier.apply(wanted.resource, wanted.document, seen=seen)
 
     async def _drop(self, cluster: EtcdCluster, resource: Resource[Any], live: Whole) -> None:

@@ -126,8 +126,12 @@ def _order(version: str) -> tuple[tuple[int, ...], str]:
 
 
 def _auth_enabled(view: View) -> bool:
-    """Return whether logins are on by our doing; an unanswered question changes nothing."""
+    """Return whether logins are on by our doing, or about to be.
+
+    It is on record before they are turned on: whoever comes after us must know whose they are, if
+    they are to go again. An unanswered question changes nothing.
+    """
     former = view.cluster.status.auth_enabled
     if not isinstance(view.auth_enabled, Known):
         return former
-    return view.auth_enabled.value and (former or view.cluster.spec.security.enable_auth)
+    return view.cluster.spec.security.enable_auth or (view.auth_enabled.value and former)

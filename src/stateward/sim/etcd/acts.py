@@ -1,4 +1,4 @@
-"""What befalls pods, nodes, volumes and links. All of it ends by itself.
+"""What befalls pods, nodes, volumes and links. All of it ends by itself, but for ``inf`` seconds.
 
 A target is the number of a pod of the first cluster, the name of any pod, or ``leader``; of nodes
 it is their number. An act whose target is not there changes nothing.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from math import isinf
 from typing import TYPE_CHECKING, Final
 
 from stateward.emulate.etcd.state import History
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Seconds after which the liveness probe of a frozen etcd has failed often enough.
 _NOT_ALIVE = 45.0
+#: Seconds in which an etcd takes more memory than it may.
+_GREEDY = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,12 @@ class Scene:
     target: str = ""
     seconds: float = 0.0
 
-    def for_a_while(self, undo: Callable[[], object]) -> None:
-        """Undo something after the seconds of the act."""
-        self.soon(self.seconds, undo)
+    def for_a_while(self, undo: Callable[[], object], *struck: str) -> None:
+        """Undo something after the seconds of the act; without end, note which pods it strikes."""
+        if isinf(self.seconds):
+            self.it.lasting.update(struck or (self.pod_key.name,))
+        else:
+            self.soon(self.seconds, undo)
 
     def soon(self, seconds: float, do: Callable[[], object]) -> None:
         """Do something after a while; until then the world is in trouble."""
@@ -117,6 +123,17 @@ def _kill_pod(at: Scene) -> None:
         at.it.nodes.kill(at.lodger)
 
 
+def _oom_pod(at: Scene) -> None:
+    """Kill an etcd for the memory that it takes, again and again for a while."""
+    lodger = at.lodger
+    if lodger is None:
+        return
+    at.it.nodes.kill(lodger, "OOMKilled")
+    if at.seconds > 0:
+        again = replace(at, target=lodger.key.name, seconds=at.seconds - _GREEDY)
+        at.soon(_GREEDY, lambda: _oom_pod(again))
+
+
 def _kill_all(at: Scene) -> None:
     for it in tuple(at.it.nodes.lodgers.values()):
         at.it.nodes.kill(it)
@@ -132,8 +149,15 @@ def _force_pod(at: Scene) -> None:
 
 
 def _delete(at: Scene, options: DeleteOptions) -> None:
-    if at.pod is not None:
-        at.api.delete(PODS, at.pod.key, replace(options, uid=at.pod.uid))
+    pod = at.pod
+    if pod is not None:
+        at.api.delete(PODS, pod.key, replace(options, uid=pod.uid))
+        count_scratch(at, pod.uid)
+
+
+def count_scratch(at: Scene, pod: str) -> None:
+    """Find out what a majority lost when a pod goes that kept its data in itself."""
+    _count_losses(at, at.it.pods.lose_scratch(pod))
 
 
 def _evict_pod(at: Scene) -> None:
@@ -143,6 +167,7 @@ def _evict_pod(at: Scene) -> None:
         return
     try:
         at.api.evict(pod.key, DeleteOptions(uid=pod.uid))
+        count_scratch(at, pod.uid)
     except ApiError as error:
         at.it.world.trace.note(f"eviction of {pod.key} is refused: {error.reason}")
         if at.seconds > 0:
@@ -212,8 +237,9 @@ def _lose(at: Scene, *, dark: bool) -> None:
     node = next((it for it in at.it.nodes.nodes if it.name == name), None)
     if node is None or node.lost:
         return
+    struck = [it.key.name for it in at.it.nodes.lodgers.values() if it.node is node]
     at.it.nodes.lose(name, dark=dark)
-    at.for_a_while(lambda: at.it.nodes.find(name))
+    at.for_a_while(lambda: at.it.nodes.find(name), *struck)
 
 
 # -------------------------------------------------------------------------- volumes
@@ -341,6 +367,7 @@ def _skew(at: Scene) -> None:
 
 ACTS: Final[dict[str, Act]] = {
     "kill-pod": Act(_kill_pod),
+    "oom-pod": Act(_oom_pod),
     "kill-all": Act(_kill_all, targeted=False),
     "delete-pod": Act(_delete_pod),
     "force-pod": Act(_force_pod),

@@ -6,7 +6,11 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from stateward.core import moments
+from stateward.core.quantity import Quantity
+from stateward.emulate.etcd.servers import Server
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
+from stateward.etcd.api.storage import ClaimTemplate
 from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.moves.rescue import Rescue
 from stateward.kube.codec import Json, decode
@@ -15,10 +19,14 @@ from stateward.kube.resources import VOLUME_CLAIMS
 if TYPE_CHECKING:
     from stateward.sim.etcd.world import EtcdWorld
 
+#: Seconds between two writes of a client.
+_WRITING: Final = 10.0
 #: What a user writes to have larger volumes.
 LARGER: Final[Json] = {
     "volumeClaimTemplate": {"spec": {"resources": {"requests": {"storage": "2Gi"}}}}
 }
+#: Seconds.
+_LONG: Final = 20.0
 
 
 class Shelf(Rescue):
@@ -35,24 +43,60 @@ class Shelf(Rescue):
 
 
 def fill_up(it: EtcdWorld) -> None:
-    """Fill every database with what was deleted and not given back; one member cries."""
+    """Fill every database with what was deleted and not given back; one member cries.
+
+    Another one does with the next write, should the first be gone by then.
+    """
     for server in it.universe.servers:
         server.disk.slack += server.start.quota
-    it.universe.raise_alarm(it.universe.servers[0], AlarmKind.NO_SPACE)
+    _write_on(it)
+
+
+def _write_on(it: EtcdWorld) -> None:
+    """Have a client write now and then, as long as a database is full."""
+    full = _full(it)
+    if full and not _cry(it):
+        it.universe.raise_alarm(full[0], AlarmKind.NO_SPACE)
+    if full:
+        it.world.later(_WRITING, lambda: _write_on(it))
 
 
 def has_room(it: EtcdWorld) -> bool:
     """Tell whether no member cries any more, and none has reason to."""
-    servers = it.universe.servers
-    is_full = any(server.disk.slack >= server.start.quota for server in servers)
-    return not is_full and not any(server.state.alarms for server in servers)
+    return not _full(it) and not _cry(it)
 
 
-def has_larger_claims(it: EtcdWorld) -> bool:
-    """Tell whether every claim asks for as much as a user wants by now."""
+def _full(it: EtcdWorld) -> list[Server]:
+    return [server for server in it.universe.servers if server.disk.slack >= server.start.quota]
+
+
+def _cry(it: EtcdWorld) -> bool:
+    return any(server.state.alarms for server in it.universe.servers)
+
+
+def has_larger_volumes(it: EtcdWorld) -> bool:
+    """Tell whether every volume is as large as a user wants by now, and every etcd may fill it."""
+    wanted = {_size(found.spec.storage.volume_claim_template) for found in _clusters(it)}
     claims = [stored.document() for stored in it.world.api.store.all(VOLUME_CLAIMS.name)]
-    sizes = {claim["spec"]["resources"]["requests"]["storage"] for claim in claims}
-    return sizes == {"2Gi"}
+    sizes = {claim["status"].get("capacity", {}).get("storage") for claim in claims}
+    quotas = {server.start.quota for server in it.universe.servers}
+    return sizes == wanted and quotas == {_quota(it) for it in wanted}
+
+
+def _size(template: ClaimTemplate | None) -> str:
+    return str(template.spec["resources"]["requests"]["storage"]) if template is not None else "0"
+
+
+def _quota(size: str) -> int:
+    return int(Quantity.parse(size)) * 95 // 100
+
+
+def is_long_ill(it: EtcdWorld) -> bool:
+    """Tell whether a member is said to be ill for so long that it misses much, if it is ill."""
+    now = it.world.clock.now()
+    reports = [report for found in _clusters(it) for report in found.status.members]
+    since = [moments.from_rfc3339(it.unhealthy_since) for it in reports if it.unhealthy_since]
+    return any(now - it > _LONG for it in since) or not it.troubled
 
 
 def says_lost(it: EtcdWorld) -> bool:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING, Final
 from stateward.core.errors import UsageError
 from stateward.sim.etcd.acts import ACTS, Act, Scene
 from stateward.sim.etcd.humans import HUMANS
+from stateward.sim.etcd.strangers import STRANGERS
 from stateward.sim.faults import is_number
 from stateward.sim.world import Slot
 
 if TYPE_CHECKING:
     from stateward.sim.etcd.world import EtcdWorld
 
-ALL: Final[dict[str, Act]] = {**ACTS, **HUMANS}
+ALL: Final[dict[str, Act]] = {**ACTS, **HUMANS, **STRANGERS}
 
 #: What is tried at every call: each act, with the targets and the seconds that matter.
 TYPICAL: Final[tuple[tuple[str, ...], ...]] = tuple(
@@ -39,6 +40,9 @@ TYPICAL: Final[tuple[tuple[str, ...], ...]] = tuple(
         *("delete-object:PodDisruptionBudget", "delete-object:StatefulSet"),
         *("orphan-object:StatefulSet", "delete-object:Lease"),
         *("edit-object:StatefulSet", "edit-object:StatefulSet:5", "edit-object:ConfigMap"),
+        *("oom-pod:1:60", "oom-pod:leader:30", "stranger:1:30", "stranger:leader:90"),
+        *("foreign-claim:3:60", "reuse"),
+        *("lose-node:0:inf", "stuck-pod:1:inf"),
         *("relabel:1:30", "relabel:ConfigMap:30", "relabel:StatefulSet:30"),
     )
 )

@@ -10,11 +10,14 @@ from stateward.core.errors import HouseError
 from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.local.catalog import CONTROLLER_REVISIONS
 from stateward.sim.etcd.laws.watch import EtcdWatch
-from stateward.sim.etcd.mistakes import OUTAGE, may_be_told
+from stateward.sim.etcd.mistakes import OUTAGE, may_be_told, untold
 from stateward.sim.etcd.oracles.acts import Acts
 from stateward.sim.etcd.oracles.ends import end_of
 from stateward.sim.etcd.oracles.failures import failed_passes
+from stateward.sim.etcd.oracles.lasting import never_told
 from stateward.sim.etcd.oracles.leaks import leaks
+from stateward.sim.etcd.oracles.logins import StrayLogins
+from stateward.sim.etcd.oracles.orphans import Orphans
 from stateward.sim.etcd.oracles.rest import PATIENCE, Noise, Rest
 from stateward.sim.etcd.oracles.writer import Writer
 from stateward.sim.etcd.scenarios import SCENARIOS, Script, Step
@@ -34,7 +37,9 @@ _LATE = 15.0
 _QUICK = 45.0
 #: How many passes may fail while nobody answers: each one waits for longer than the one before.
 _REPEATED = 12
-_LAGS = frozenset({Kind.STALE, Kind.STALE_KINDS, Kind.STALL, Kind.UNSEEN, Kind.REORDER})
+_LAGS = frozenset(
+    {Kind.STALE, Kind.STALE_KINDS, Kind.STALL, Kind.UNSEEN, Kind.REORDER, Kind.SERVER}
+)
 #: The longest of those that come without a number.
 _LONGEST_LAG = 120.0
 
@@ -159,6 +164,8 @@ class _Lived:
         self.writer = Writer(self.watch.scene)
         self.watch.on_agreed(lambda _, before, after: self.acts.agreed(before, after))
         self.watch.on_agreed(self.writer.agreed)
+        self.watch.on_agreed(StrayLogins(self.watch.scene).agreed)
+        Orphans(it)
         self._rest = Rest(it, self.watch.rates)
         self.take_up(ask, record=record)
 
@@ -188,7 +195,7 @@ class _Lived:
                 await self._take(step)
             self.writer.rest()
             last = script[-1]
-            await self._rest.stay(last.text, lambda: last.until(self.it))
+            await self._rest.stay(last.text, lambda: bool(self.it.lasting) or last.until(self.it))
         except Noise as error:
             watchman.book.report("SILENCE", "nobody", error.message)
         except NotInTime as error:
@@ -200,25 +207,48 @@ class _Lived:
             return
         self.writer.check()
         if self.ask.plan == CALM:
-            self._judge_calm()
-        for sentence in leaks(self.watch.scene, self.watch.family):
+            self._judge_calm(edits=len(script) - 1)
+        else:
+            self._judge_repeats()
+        found = leaks(self.watch.scene, self.watch.family) if not self.it.lasting else ()
+        for sentence in found:
             watchman.book.report("LEAK", "nobody", sentence)
 
-    def _judge_calm(self) -> None:
+    def _judge_lasting(self) -> None:
+        """Ask that what never ends is told: it is why a step does not come to its end."""
+        alone = len(self.ask.plan.hits) == 1
+        for sentence in never_told(self.watch.scene, alone=alone):
+            self.watch.watchman.book.report("L0'", "nobody", sentence)
+
+    def _judge_repeats(self) -> None:
+        """Ask that nobody wrote what was there, but for who could not know it."""
+        families = [hit.fault.family for hit in self.ask.plan.hits]
+        if vain := self.watch.vain.repeats(families):
+            self.watch.watchman.book.report("K4", "nobody", vain)
+
+    def _judge_calm(self, edits: int) -> None:
         """Ask for what only holds when no call goes wrong."""
         book = self.watch.watchman.book
         most = _REPEATED if may_be_told(self.it, OUTAGE) else 0
         if (failed := failed_passes(self.it)) > most:
             book.report("K8", "nobody", f"{failed} passes failed, of {most} that may fail")
+        if quiet := untold(self.it, self.watch.words.told):
+            book.report("K5", "nobody", f"nobody was told of {quiet}")
         hindered = any(may_be_told(self.it, why) for why in (OUTAGE, "ObjectRefused"))
-        if (vain := self.watch.vain.complaint()) and not hindered:
+        if (vain := self.watch.vain.complaint(edits)) and not hindered:
             book.report("K4", "nobody", vain)
 
     async def _take(self, step: Step) -> None:
         self.it.world.trace.note(f"user: {step.text}")
         with self.watch.watchman.in_the_name_of(USER):
             await step.do(self.it)
-        took = await self._rest.reach(step.text, lambda: step.until(self.it))
+        try:
+            took = await self._rest.reach(step.text, lambda: step.until(self.it))
+        except NotInTime:
+            if not self.it.lasting:
+                raise
+            self._judge_lasting()
+            return
         if self.ask.plan == CALM and took > _QUICK:
             words = f"{step.text}: {took:g} s, and {_QUICK:g} must be enough in calm"
             self.watch.watchman.book.report("L1", "nobody", words)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +10,7 @@ from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.etcd.model.names import CLUSTER_UID_LABEL, config_key, labels
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json, decode
-from stateward.kube.errors import AlreadyExists, NotFound
+from stateward.kube.errors import AlreadyExists, Forbidden, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import (
     CONFIG_MAPS,
@@ -22,6 +22,7 @@ from stateward.kube.resources import (
     VOLUME_CLAIMS,
     Resource,
 )
+from stateward.local.kinds import Kind as LocalKind
 from stateward.local.store import Stored
 from stateward.sim.etcd import happenings
 from stateward.sim.etcd.certificates import secrets
@@ -42,6 +43,12 @@ _ANOTHER: Final = "22222222-0000-0000-0000-000000000000"
 #: The note that nobody could be asked for a while, and for how many seconds.
 OUTAGE: Final = "Outage"
 _OUTAGE: Final = 8.0
+#: The note of what may be told.
+_MET: Final = "may be told"
+#: Seconds for which a policy guards pods.
+_GUARDED: Final = 20.0
+#: The note that logins are on by somebody who did not lead (see oracles/logins.py).
+STRAY_LOGINS: Final = "StrayLogins"
 #: What etcd does not know.
 UNKNOWN: Final[Json] = {"no-such-flag": "1"}
 
@@ -49,6 +56,12 @@ UNKNOWN: Final[Json] = {"no-such-flag": "1"}
 def may_be_told(it: EtcdWorld, guard: str) -> bool:
     """Tell whether somebody made the mistake that a blocker of a status speaks of."""
     return guard in it.notes
+
+
+def untold(it: EtcdWorld, told: Collection[str]) -> str:
+    """Return what is in the way of people, by all that they did, and was never told."""
+    met = (guard for guard, why in it.notes.items() if why == _MET and guard != OUTAGE)
+    return ", ".join(guard for guard in met if guard not in told)
 
 
 def is_told(it: EtcdWorld, guard: str) -> bool:
@@ -64,7 +77,7 @@ def lacks_image(it: EtcdWorld) -> bool:
 
 def allow(it: EtcdWorld, guard: str) -> None:
     """Say that a status may tell of something that people did."""
-    it.notes[guard] = "may be told"
+    it.notes[guard] = _MET
 
 
 async def err(it: EtcdWorld, key: ObjectKey, guard: str, spec: Json) -> None:
@@ -124,6 +137,28 @@ async def run_short_of_config(it: EtcdWorld, key: ObjectKey) -> None:
     """Delete what members start with, while a quota allows no other."""
     await run_short(it, key)
     happenings.happen(it, None, "delete-object", "ConfigMap")
+
+
+async def guard_pods(it: EtcdWorld, _: ObjectKey) -> None:
+    """Have a policy by which no operator deletes pods, for a while."""
+    allow(it, "ObjectRefused")
+    deletion: Any = it.world.api._deletion  # noqa: SLF001 - the server has no door for policies
+    former, over = deletion._admission, it.world.weather.trouble()  # noqa: SLF001
+
+    class Policy:
+        """An admission that says no to operators."""
+
+        def check_deletion(self, kind: LocalKind, old: Json) -> None:
+            if kind.resource.name == PODS.name and it.world.weather.acting is not None:
+                raise Forbidden(f"pods {old['metadata']['name']!r} is forbidden: a policy says no")
+            former.check_deletion(kind, old)
+
+    def end() -> None:
+        deletion._admission = former  # noqa: SLF001
+        over()
+
+    deletion._admission = Policy()  # noqa: SLF001
+    it.world.later(_GUARDED, end)
 
 
 async def break_off(it: EtcdWorld, _: ObjectKey) -> None:
@@ -186,5 +221,5 @@ def asks_who(it: EtcdWorld) -> bool:
 
 
 def asks_nobody(it: EtcdWorld) -> bool:
-    """Tell whether etcd serves everybody."""
-    return not asks_who(it)
+    """Tell whether etcd serves everybody, unless one who no longer led saw to the contrary."""
+    return not asks_who(it) or STRAY_LOGINS in it.notes

@@ -9,11 +9,11 @@ from typing import Final
 
 from stateward.core.version import Version
 from stateward.emulate.etcd.servers import Exit, Server, Start
-from stateward.emulate.etcd.state import Disk
+from stateward.emulate.etcd.state import Disk, History
 from stateward.emulate.etcd.universe import Universe
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CONFIG_MAPS, VOLUME_CLAIMS
+from stateward.kube.resources import CONFIG_MAPS, PODS, VOLUME_CLAIMS
 from stateward.local.api import Api
 from stateward.sim.kube.lodgers import Launch
 from stateward.sim.kube.volumes import Volumes, claims_of
@@ -120,6 +120,16 @@ class EtcdPods:
         disks = [*found, *self._scratch.values()]
         bad = [*self.damaged, *self.corrupt]
         return [it for it in disks if not any(it is other for other in bad)]
+
+    def lose_scratch(self, pod: str) -> History | None:
+        """Forget what a pod without a claim has; return what it had part in."""
+        disk = self._scratch.pop(pod, None)
+        return disk.history if disk is not None else None
+
+    def disk_of(self, pod: ObjectKey) -> Disk | None:
+        """Return what the pod of a name keeps its data on, if both are there."""
+        stored = self._api.store.get(PODS.name, pod)
+        return self.disk(stored.document()) if stored is not None else None
 
     def disk(self, pod: Json) -> Disk | None:
         """Return what a pod keeps its data on, if it is there."""

@@ -13,6 +13,7 @@ from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json, decode
 from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import VOLUME_CLAIMS
 from stateward.sim.etcd import errands, happenings, mistakes
 from stateward.sim.etcd.certificates import TLS
 from stateward.sim.etcd.world import EtcdWorld
@@ -56,6 +57,12 @@ def is_ready(it: EtcdWorld, key: ObjectKey = KEY) -> bool:
     )
 
 
+def is_heard(it: EtcdWorld, key: ObjectKey = KEY) -> bool:
+    """Tell whether a cluster says that it was seen as it is asked for."""
+    found = cluster(it, key)
+    return found is not None and found.status.observed_generation == found.metadata.generation
+
+
 def is_asleep(it: EtcdWorld, key: ObjectKey = KEY) -> bool:
     """Tell whether a cluster of no members has none that runs, and says so."""
     found = cluster(it, key)
@@ -72,9 +79,11 @@ def is_mended(it: EtcdWorld) -> bool:
 
 
 def has_begun_to_grow(it: EtcdWorld) -> bool:
-    """Tell whether somebody has joined beside the first three, or there is no need for it."""
-    sizes = [len(history.states[-1].members) for history in it.universe.histories.values()]
-    return is_ready(it) or max(sizes, default=0) > 3
+    """Tell whether there is a volume for a fourth member, or there is no need for it.
+
+    Any sooner, what there is to take back would be chance, and no life like the calm one.
+    """
+    return is_ready(it) or len(list(it.world.api.store.all(VOLUME_CLAIMS.name))) > 3
 
 
 def member_id(it: EtcdWorld, name: str) -> str:
@@ -237,13 +246,24 @@ SCENARIOS: Final[dict[str, Script]] = {
     "lost-disk": (create(unhealthyMemberGracePeriod="10s"), lose("wipe:1", "shop-1")),
     "quorum-loss": (create(), befall("power:1:60", "power:2:75")),
     "three": (join(2), create(), edit(replicas=1)),
-    "larger": (create(), edit(until=_and_ready(errands.has_larger_claims), storage=errands.LARGER)),
+    "larger": (
+        create(),
+        edit(until=_and_ready(errands.has_larger_volumes), storage=errands.LARGER),
+    ),
     "full": (create(), _full()),
     "kept": (create(), edit(retainVolumesOnDelete=True), remove(), create()),
     "scratch": (create(storage={"emptyDir": {}}), edit(options={"snapshot-count": "5000"})),
     "recover": (
         create(),
         befall("wipe:1", "wipe:2", until=errands.says_lost),
+        edit(until=_and_ready(errands.is_recovered), quorumRecovery={"acceptDataLoss": True}),
+        edit(quorumRecovery=None),
+    ),
+    "behind": (
+        create(),
+        befall("hang:1:40", until=errands.is_long_ill),
+        edit(until=is_heard, unhealthyMemberGracePeriod="2m"),
+        befall("wipe:0", "wipe:2", until=errands.says_lost),
         edit(until=_and_ready(errands.is_recovered), quorumRecovery={"acceptDataLoss": True}),
         edit(quorumRecovery=None),
     ),
@@ -276,6 +296,9 @@ SCENARIOS: Final[dict[str, Script]] = {
             people("a ConfigMap goes", mistakes.run_short_of_config), until=_told("ObjectRefused")
         ),
         replace(people("the quota goes", mistakes.leave), until=_is_unhindered),
+        people("pods are guarded", mistakes.guard_pods),
+        edit(until=_told("ObjectRefused"), options={"snapshot-count": "5000"}),
+        replace(people("the guard goes", mistakes.leave), until=_is_unhindered),
     ),
     "asleep": (
         replace(create(replicas=0), until=is_asleep),

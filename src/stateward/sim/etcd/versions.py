@@ -33,8 +33,11 @@ def upgrade(it: EtcdWorld, fault: Fault, slot: Slot) -> None:
 
 
 def _older(status: Json) -> Json:
-    """Return a status with what the first version could tell."""
-    kept = ("observedGeneration", "replicas", "clusterId", "conditions", "members")
+    """Return a status with what the first version could tell.
+
+    Whoever turned logins on told so, in any version.
+    """
+    kept = ("observedGeneration", "replicas", "clusterId", "conditions", "members", "authEnabled")
     told: Json = {name: status[name] for name in kept if name in status}
     told["conditions"] = [
         it for it in told.get("conditions") or () if it["type"] in {"Ready", "Available"}

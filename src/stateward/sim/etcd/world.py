@@ -10,6 +10,7 @@ from stateward.emulate.etcd.member import EmulatedDialer
 from stateward.emulate.etcd.servers import Server
 from stateward.emulate.etcd.state import Disk
 from stateward.emulate.etcd.universe import Universe
+from stateward.etcd.model.names import FIELD_MANAGER
 from stateward.etcd.operator import LEASE, EtcdOptions, assemble
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import (
@@ -37,6 +38,8 @@ _WATCHED = (
     *(PODS, STATEFUL_SETS, VOLUME_CLAIMS, CONTROLLER_REVISIONS, DISRUPTION_BUDGETS),
     *(DEPLOYMENTS, REPLICA_SETS),
 )
+#: What operators are called that act without asking for the lease.
+TWIN = "twin"
 
 
 class EtcdWorld:
@@ -44,6 +47,7 @@ class EtcdWorld:
 
     def __init__(self, world: World) -> None:
         self.world = world
+        world.manager = FIELD_MANAGER
         loop, chance = world.loop, world.chance.stream("etcd")
         self.universe = Universe(world.clock, chance)
         self.volumes: Volumes[Disk] = Volumes(loop, world.api, chance.stream("volumes"), Disk)
@@ -53,6 +57,12 @@ class EtcdWorld:
         self.unreachable: dict[str, int] = {}
         #: Pods that others do not reach, in the same way.
         self.apart: dict[str, int] = {}
+        #: Since when etcds of somebody else are where pods of ours were, by their addresses.
+        self.strangers: dict[str, float] = {}
+        #: Since when somebody else's claims have names that ours would have.
+        self.foreign_claims: dict[ObjectKey, float] = {}
+        #: Pods that something strikes which never ends.
+        self.lasting: set[str] = set()
         #: True when what befell took the data of a majority: only a person can help then.
         self.hopeless = False
         #: Whether a majority lost its data, by whomever.
@@ -106,7 +116,7 @@ class EtcdWorld:
             case Kind.TWO_LEADERS:
                 self._twins += 1
                 twin = partial(self._operator, lease=None)
-                self.world.lend_operator(f"twin{self._twins}", twin, float(fault.detail(0)))
+                self.world.lend_operator(f"{TWIN}{self._twins}", twin, float(fault.detail(0)))
             case _:
                 return False
         return True

@@ -22,6 +22,12 @@ LATENESS: Final = (1, 15, 60)
 #: Seconds for which a watch says nothing.
 SILENCES: Final = (5, 20, 120)
 
+#: Seconds for which something is not allowed.
+FORBIDDEN: Final = (5, 60)
+
+#: Seconds for which an operator hears of everything through a server that is behind.
+BEHIND: Final = (30, 90)
+
 #: Seconds for which a leader stands still: less than its lease, and far beyond it.
 PAUSES: Final = tuple(
     dict.fromkeys(f"{it:g}" for it in (12, 30, 60, 90, Terms().duration / 2, Terms().duration * 2))
@@ -87,9 +93,12 @@ def _answers(_: Scene, site: Site) -> Menu:
     """Only what can be answered: nobody writes first when we read, and a read has no outcome."""
     always = (Kind.LOST_ANSWER, Kind.SLOW, Kind.OVERLOADED, Kind.FAILED, Kind.UNAVAILABLE)
     writing = (Kind.LOST_REQUEST, Kind.CONFLICT) if site.writes else ()
+    # Roles speak of Kubernetes alone.
+    roles = () if _is_etcd(site) else (Choice(Kind.FORBIDDEN, (FORBIDDEN,)),)
     # What times out or breaks off in the middle of a write to etcd is a lost answer.
     unsure = () if site.writes and _is_etcd(site) else (Kind.TIMED_OUT, Kind.CONFUSED)
-    return tuple(Choice(it) for it in (*always, *writing, *unsure, Kind.UNAUTHORIZED))
+    alone = tuple(Choice(it) for it in (*always, *writing, *unsure, Kind.UNAUTHORIZED))
+    return (*alone, *roles)
 
 
 def _doubles(_: Scene, site: Site) -> Menu:
@@ -114,7 +123,10 @@ def _unseen(scene: Scene, _: Site) -> Menu:
 
 
 def _reorders(scene: Scene, _: Site) -> Menu:
-    return (Choice(Kind.REORDER, (scene.kinds, LATENESS)),)
+    return (
+        Choice(Kind.REORDER, (scene.kinds, LATENESS)),
+        Choice(Kind.SERVER, (LATENESS, BEHIND)),
+    )
 
 
 def _zombies(_: Scene, __: Site) -> Menu:

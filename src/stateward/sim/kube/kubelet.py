@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from math import isinf
 from typing import Any
 
 from stateward.core.moments import to_rfc3339
@@ -74,11 +75,11 @@ class Kubelet:
         self._stop(lodger, gently=False)
         del self.lodgers[lodger.uid]
 
-    def kill(self, lodger: Lodger) -> None:
-        """Kill the program of a pod."""
+    def kill(self, lodger: Lodger, why: str = "Error") -> None:
+        """Kill the program of a pod; the reason is what is told of it."""
         if lodger.program is not None:
             lodger.program.stop(gently=False)
-            self._ended(lodger, 137, "")
+            self._ended(lodger, 137, "", why)
 
     def switch_off(self, lodger: Lodger) -> None:
         """Take its power: it ends, and nobody is told."""
@@ -125,11 +126,11 @@ class Kubelet:
             lodger.started_at = self._now
         self.tell(lodger)
 
-    def _ended(self, lodger: Lodger, code: int, words: str) -> None:
+    def _ended(self, lodger: Lodger, code: int, words: str, why: str = "Error") -> None:
         lodger.program = None
         lodger.last_end = {
             "exitCode": code,
-            "reason": "Completed" if code == 0 else "Error",
+            "reason": "Completed" if code == 0 else why,
             "message": words,
             "startedAt": to_rfc3339(lodger.started_at),
             "finishedAt": to_rfc3339(self._now),
@@ -152,7 +153,8 @@ class Kubelet:
         if left > 0:
             lodger.waiting = "Stuck"
             self.tell(lodger)
-            self.later(lodger, (left, left), self._bury)
+            if not isinf(left):
+                self.later(lodger, (left, left), self._bury)
         else:
             self.remove(lodger.key, lodger.uid)
 

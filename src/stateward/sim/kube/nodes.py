@@ -50,6 +50,11 @@ class Nodes:
         #: How many wishes there are that no pod finds a place.
         self.closed = 0
         self._addresses = 0
+        #: Addresses that pods had who are gone, with their names, and whether others get them.
+        self._freed: list[tuple[str, str]] = []
+        self.reuses = False
+        #: Told of every address that is given once more.
+        self.on_reuse: Callable[[str], None] = lambda _address: None
         self._lives: dict[ObjectKey, int] = {}
         #: The luck of every pod, by UID: what befalls one does not shift what befalls another.
         self._luck: dict[str, Chance] = {}
@@ -91,9 +96,9 @@ class Nodes:
         for it in self._on(node):
             self._kubelet.catch_up(it, was_dark=was_dark)
 
-    def kill(self, lodger: Lodger) -> None:
-        """Kill the program of a pod."""
-        self._kubelet.kill(lodger)
+    def kill(self, lodger: Lodger, why: str = "Error") -> None:
+        """Kill the program of a pod; the reason is what is told of it."""
+        self._kubelet.kill(lodger, why)
 
     def _while_lost(
         self, node: Node, loss: int, after: float, act: Callable[[Lodger], None]
@@ -141,6 +146,8 @@ class Nodes:
         self._kubelet.forget(lodger)
         if lodger.node.lost:
             self._loop.call_outside(_DETACHED, lambda: self._kubelet.detach(lodger))
+        else:
+            self._freed.append((lodger.key.name, lodger.address))
 
     def _schedule(self, key: ObjectKey, uid: str) -> None:
         pod = pod_of(self._api, key, uid)
@@ -152,9 +159,23 @@ class Nodes:
             self._later(uid, _AGAIN, lambda: self._schedule(key, uid))
             return
         self._api.bind(key, Target(node.name))
-        self._addresses += 1
-        address = f"10.0.{self._addresses // 250}.{self._addresses % 250 + 1}"
+        address = self._used(key.name) or self._unused()
         self._kubelet.take_in(Lodger(key, uid, node, address, self._luck[uid]))
+
+    def _used(self, name: str) -> str:
+        """Return an address that a pod of another name had, if those are given once more."""
+        if not self.reuses:
+            return ""
+        found = next((it for it in self._freed if it[0] != name), None)
+        if found is None:
+            return ""
+        self._freed.remove(found)
+        self.on_reuse(found[1])
+        return found[1]
+
+    def _unused(self) -> str:
+        self._addresses += 1
+        return f"10.0.{self._addresses // 250}.{self._addresses % 250 + 1}"
 
     def _room(self, pod: Json) -> Node | None:
         """Return a node for a pod: where the fewest are, of those that take any."""

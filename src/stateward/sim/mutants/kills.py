@@ -18,14 +18,16 @@ asleep
   etcd.decide.rolling.running_versions:negate.3
   etcd.decide.sizes.fall_asleep:drop-guard.3
 bare
-  etcd.moves.objects._same_workload:negate.1
+  etcd.moves.writing.newest:negate.1
   etcd.moves.writing._taken:drop-guard.1
-  etcd.moves.writing._taken:drop-guard.2
   etcd.observe.Observer._claims:drop-not.1
+behind
+  etcd.tell.latches.revision:drop-guard.2
+bootstrap | etcd status | -5 | stale-kinds:EtcdCluster:28:30 + act:delete-object:ConfigMap + act:cut-all:60
+  etcd.moves.step.MakeNextMove._act:negate.1
 budget
   etcd.build.budget._share:drop-guard.1
   etcd.build.budget._share:drop-guard.2
-  etcd.moves.intent.is_as_seen:negate.1
 budget | etcd status | 38 | act:power:1:60
   etcd.observe._ordinal:drop-guard.2
 edit
@@ -37,13 +39,14 @@ full
   etcd.reading._quota:negate.1
   etcd.survey.ask_all:negate.5
 grow
-  etcd.decide.repair._freed:negate.3
   etcd.decide.repair._freed:negate.2
+  etcd.decide.repair._freed:negate.3
   etcd.decide.repair.await_learner:negate.1
 grow | etcd add_learner https://shop-2.shop-headless.ns.svc:2380 | 11 | act:slow-pods:60
   etcd.decide.repair._hangs:negate.2
+grow | etcd add_learner | 1 | act:lose-node:0:60 + act:delete-pod:0
+  etcd.decide.guards.gains_quorum_with:off-by-one.2
 kept
-  etcd.moves.volumes.KeepVolumes._let_go:negate.3
   etcd.moves.volumes.KeepVolumes._write:drop-precondition.1
   etcd.moves.volumes.KeepVolumes._write:drop-precondition.2
   etcd.moves.volumes.untie:negate.1
@@ -53,13 +56,12 @@ kept | get services ns/shop | 20 | act:wipe:leader
   etcd.moves.objects.delete_claim:drop-precondition.1
 larger
   etcd.build.claims.staying:drop-precondition.1
+  etcd.decide.space.grow_claims:drop-guard.1
   etcd.model.view.View.is_outdated:drop-guard.1
   etcd.moves.objects.grow_claim:drop-precondition.1
   etcd.moves.objects.recreate_workload:drop-precondition.1
   etcd.observe.Observer._view:negate.2
   etcd.wanting.Want.pods:drop-not.1
-larger | delete statefulsets.apps ns/shop | 1 | act:recreate-cr + crash-after:4
-  etcd.moves.objects.recreate_workload:swap-awaits.1
 larger | etcd members | 10 | act:edit-object:ConfigMap
   etcd.decide.absent._lost_config:negate.1
 lost-disk
@@ -101,8 +103,8 @@ one
   etcd.model.view.WorkloadSeen.is_settled:drop-not.1
   etcd.moves.objects.write_config:negate.1
   etcd.moves.objects.write_workload:negate.4
-  etcd.moves.step.MakeNextMove._act:negate.1
   etcd.moves.step.MakeNextMove._act:negate.2
+  etcd.moves.step._begins:drop-guard.1
   etcd.moves.volumes.KeepVolumes._let_go:drop-guard.1
   etcd.moves.volumes.KeepVolumes._let_go:negate.1
   etcd.moves.writing.Applier._called_applied:drop-precondition.1
@@ -137,6 +139,7 @@ outage
   runtime.queue.WorkQueue.add_failed:off-by-one.1
 quota
   etcd.decide.absent._start:negate.1
+  etcd.moves.step.MakeNextMove._told:negate.1
   runtime.fencing.Fencing.around:drop-guard.2
 recover
   etcd.decide.absent.stand_by:negate.2
@@ -150,12 +153,15 @@ recover
   etcd.model.history.rewound:drop-guard.1
   etcd.moves.membership.save_survivor:drop-precondition.1
   etcd.moves.membership.save_survivor:negate.1
+  etcd.moves.objects._is_alone:off-by-one.1
   etcd.moves.objects.write_config:drop-not.1
   etcd.tell.notes._with_recovery:drop-guard.2
 replace
   etcd.decide.repair._freed:drop-guard.4
 roll | etcd members | 87 | act:wipe:1
   etcd.decide.repair._fails_by_template:negate.3
+scratch
+  etcd.decide.sizes.grow:drop-guard.2
 secured
   etcd.moves.membership.set_auth:negate.1
   etcd.moves.membership.set_auth:swap-awaits.1
@@ -180,6 +186,8 @@ three
   runtime.holder.Holder.lets_go:negate.2
   runtime.holder.Holder.lets_go:negate.3
   runtime.holder.Holder.note:negate.3
+three | etcd remove | 1 | act:stuck-pod:0:80 + act:delete-pod:0
+  etcd.decide.sizes.shrink:drop-guard.3
 two
   etcd.decide.sizes.shrink:negate.6
 typo
@@ -193,7 +201,7 @@ typo
 waiting
   etcd.reading._trouble:drop-guard.2
   etcd.reading._trouble:drop-not.1
-"""
+"""  # noqa: E501 - a clue is one line
 
 
 def _read(text: str) -> Iterator[tuple[str, Clue]]:

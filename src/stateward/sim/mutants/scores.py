@@ -38,11 +38,6 @@ class Score:
         return [it for it in self.verdicts if it.id not in NAMED]
 
     @property
-    def counted(self) -> list[Verdict]:
-        """Those of the generated ones that are bugs, or turned out to be one."""
-        return [it for it in self.generated if it.law or it.id not in self.equivalent]
-
-    @property
     def survivors(self) -> list[Verdict]:
         """Those that live."""
         return [it for it in self.verdicts if not it.law]
@@ -57,20 +52,20 @@ class Score:
 
     def last_line(self) -> str:
         """Say how many died."""
-        named, counted = self.named, self.counted
-        share = f" = {_share(counted):.1f} %" if counted else ""
-        others = len(self.generated) - len(counted)
+        named, generated = self.named, self.generated
+        share = f" = {_share(generated):.1f} %" if generated else ""
+        same = sum(it.id in self.equivalent for it in self.survivors)
         return (
             f"simulate: mutants: named {_killed(named)}/{len(named)},"
-            f" generated {_killed(counted)}/{len(counted)}{share},"
-            f" and {others} that are equivalent"
+            f" generated {_killed(generated)}/{len(generated)}{share};"
+            f" {same} of the survivors are no bugs"
         )
 
     def complaints(self) -> Iterator[str]:
         """Yield what is not good enough."""
         if alive := [it.id for it in self.named if not it.law]:
             yield f"all named mutants must die, and {', '.join(alive)} live"
-        if self.whole and self.counted and _share(self.counted) < ENOUGH:
+        if self.whole and self.generated and _share(self.generated) < ENOUGH:
             yield f"{ENOUGH:g} % of the generated mutants must die"
         for it in self.survivors:
             if it.id not in NAMED and not self._why(it):

@@ -164,8 +164,8 @@ async def test_who_has_not_logged_in_is_told_little_and_later_nothing(version, l
     teller = await telling("a", version)
     server = teller.server("a")
     server.start = replace(server.start, client_url="https://10.0.0.1:2379")
-    root = replace(teller.etcds["a"].endpoint(trust=SHOWS), login_by_certificate=True)
-    member, nobody = asked(teller, root), asked(teller, replace(root, login_by_certificate=False))
+    root = teller.etcds["a"].endpoint(trust=SHOWS)
+    member, nobody = asked(teller, root), asked(teller, replace(root, trust=Trust(b"authority")))
     assert await outcome(member.enable_auth()) == "EtcdRefused"  # without root
     await member.add_root()
     await member.enable_auth()

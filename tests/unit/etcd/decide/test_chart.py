@@ -45,6 +45,8 @@ def _config(config: Config) -> str:
 
 AWAIT_MEMBERS, AWAIT_PODS = "Await MembersUnhealthy", "Await PodsLeaving"
 
+_OURS = EtcdClusterStatus(auth_enabled=True)
+
 ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     # ------------------------------------------------------------ nobody answers
     (
@@ -336,13 +338,25 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
         "21 logins are asked for",
         "3: L f f",
         {"spec": {"security": {"enableAuth": True}}},
+        "Await RecordingLogins",
+    ),
+    (
+        "21 it is on record that they are ours",
+        "3: L f f",
+        {"spec": {"security": {"enableAuth": True}}, "status": _OURS},
+        "SetAuth",
+    ),
+    (
+        "21 they are turned off where they are ours",
+        "3: L f f",
+        {"auth": True, "status": _OURS},
         "SetAuth",
     ),
     (
         "21 also where the only copy is kept from a restart",
         "1: L'",
         {"storage": "emptyDir", "spec": {"security": {"enableAuth": True}}},
-        "SetAuth",
+        "Await RecordingLogins",
     ),
     # ------------------------------------------------------------ people
     ("paused", "3: L f", {"spec": {"paused": True}}, "Await Paused"),

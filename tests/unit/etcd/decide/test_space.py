@@ -123,7 +123,7 @@ LARGER = 8 << 30
 def test_volumes_grow_last_since_their_class_may_not_allow_it() -> None:
     """20 hides nothing: a refusal by Kubernetes comes again in every pass."""
     wanting = picture("3: L f f", spec={"security": {"enableAuth": True}})
-    assert words(chart.next_move(replace(wanting, wanted_bytes=LARGER))) == "SetAuth"
+    assert words(chart.next_move(replace(wanting, wanted_bytes=LARGER))) == "Await RecordingLogins"
     at_rest = replace(picture("3: L f f"), wanted_bytes=LARGER)
     assert words(chart.next_move(at_rest)) == "GrowClaim data-shop-0"
 

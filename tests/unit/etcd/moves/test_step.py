@@ -31,7 +31,7 @@ from stateward.etcd.objects import WHOLE_CONFIG_MAPS
 from stateward.etcd.seen import Seen
 from stateward.kube.client import MergePatch
 from stateward.kube.errors import Forbidden, ServerFailed, Unavailable
-from stateward.kube.resources import VOLUME_CLAIMS
+from stateward.kube.resources import PODS, VOLUME_CLAIMS
 from stateward.runtime.election import Leadership, Terms
 from unit.etcd.moves.places import Place
 
@@ -236,6 +236,44 @@ async def test_who_goes_off_a_claim_goes_only_while_that_is_there(
     assert (said.reason == "Changed") != there
 
 
+#: What became of the pod that did not answer, and whether something is done about that one.
+SILENT = {"it is the same": True, "it was made anew": False, "it is ready": False, "it went": False}
+
+
+@pytest.mark.parametrize("move", ["RemoveMember", "DeleteClaim"])
+@pytest.mark.parametrize("case", SILENT)
+async def test_who_is_silent_is_asked_for_past_the_cache(move: str, case: str) -> None:
+    """A pod that was made anew has another address, of which a watch may tell late."""
+    room = Room()
+    await room.make(moves.Rest())
+    assert OTHER.pod is not None
+    assert OTHER.claim is not None
+    uid = await _other_pod(room, case)
+    pod = replace(OTHER.pod, name="shop-1", ready=False, uid=uid)
+    each = {
+        "RemoveMember": moves.RemoveMember(0xA2, "shop-1", "it is silent", silent=pod),
+        "DeleteClaim": moves.DeleteClaim(OTHER.claim, "it cannot start", under=pod),
+    }
+    said = await room.make(each[move])
+    assert isinstance(said, Retry)
+    assert bool(room.doorman.writes or room.door.asked) == SILENT[case]
+    assert (said.reason == "Changed") != SILENT[case]
+
+
+async def _other_pod(room: Room, case: str) -> str:
+    """Make the pod as it is now; return the UID of the one that did not answer."""
+    if case == "it went":
+        return "of-before"
+    containers = [{"name": "etcd", "image": "etcd"}]
+    metadata = {"name": "shop-1", "namespace": "default"}
+    body = {"metadata": metadata, "spec": {"containers": containers}}
+    made = (await room.user.create(PODS, body)).metadata
+    if case == "it is ready":
+        ready = {"conditions": [{"type": "Ready", "status": "True"}]}
+        await room.user.patch(PODS, made.key, MergePatch({"status": ready}), subresource="status")
+    return "of-before" if case == "it was made anew" else made.uid
+
+
 @pytest.mark.parametrize("config", [FORCED, NEW], ids=["force", "new"])
 async def test_nobody_begins_by_a_record_of_the_past(config: Config) -> None:
     room = Room()
@@ -246,6 +284,18 @@ async def test_nobody_begins_by_a_record_of_the_past(config: Config) -> None:
     said = await room.make(moves.WriteConfig(config, "all at once"))
     assert isinstance(said, Retry)
     assert said.reason == "Changed"
+    assert room.doorman.writes == []
+
+
+async def test_nobody_begins_beside_volumes_that_were_not_seen() -> None:
+    room = Room()
+    await room.make(moves.Rest())
+    assert room.live is not None
+    await room.claim(room.live, 0)
+    about = msgspec.structs.replace(VIEW.cluster, status=room.live.status)
+    said = await room.make(moves.WriteConfig(NEW, "all at once"), replace(VIEW, cluster=about))
+    assert isinstance(said, Retry)
+    assert said.reason == "VolumesUnseen"
     assert room.doorman.writes == []
 
 
@@ -269,6 +319,21 @@ async def test_members_that_were_seen_are_not_told_to_begin(*, kept: bool) -> No
             "data"
         ]
     )
+
+
+async def test_a_config_without_labels_and_owner_is_known_by_what_is_in_it() -> None:
+    room = Room()
+    await room.make(moves.Rest())
+    assert room.live is not None
+    config, key = Config(NEW.initial_cluster, existing=True), config_key(room.live.metadata.key)
+    wanted = config_map(room.live, config)
+    await room.user.create(WHOLE_CONFIG_MAPS, wanted)
+    bare = MergePatch({"metadata": {"labels": None, "ownerReferences": None}})
+    await room.user.patch(WHOLE_CONFIG_MAPS, key, bare)
+    await room.make(moves.WriteConfig(config, "the list"), replace(VIEW, config=None))
+    again = await room.user.get(WHOLE_CONFIG_MAPS, key)
+    assert again.metadata.controller is not None
+    assert again.metadata.labels == wanted["metadata"]["labels"]
 
 
 def test_a_config_without_force_is_written_without_asking() -> None:
@@ -374,3 +439,15 @@ async def test_another_move_does_not_wait() -> None:
     for _ in range(5):
         await room.make(ASKING["Disarm"][0])
     assert await room.make(ASKING["Compact"][0]) == Retry(0.0, "Compact", moves.Compact(7).message)
+
+
+async def test_a_compaction_waits_for_the_newest_status_in_which_it_is_noted() -> None:
+    """With an old one it could not be noted, and would be done again and again."""
+    room = Room()
+    room.live = await room.cluster(replicas=3)
+    note = MergePatch({"status": {"doing": "something else"}})
+    await room.user.patch(ETCD_CLUSTERS, room.live.metadata.key, note, subresource="status")
+    said = await room.make(moves.Compact(7))
+    assert isinstance(said, Retry)
+    assert said.reason == "Changed"
+    assert room.door.asked == []

@@ -132,6 +132,14 @@ async def test_a_claim_that_the_cache_does_not_show_yet_is_untied_before_the_clu
     assert (await place.tied(), await finalizers(place)) == ([], (FINALIZER,))
 
 
+async def test_a_new_wish_is_heard_by_claims_that_the_cache_does_not_show_yet() -> None:
+    place, cluster = await shop(True, retainVolumesOnDelete=True)
+    assert len(place.claims) == 0
+    held, outcome = await KeepVolumes(place.client, place.claims).settle(cluster)
+    assert isinstance(outcome, Retry)
+    assert (await place.tied(), held.metadata.finalizers) == ([], (FINALIZER,))
+
+
 async def test_a_server_in_trouble_is_asked_again_and_nothing_is_raised() -> None:
     place, _ = await shop(True, retainVolumesOnDelete=True)
     place.doorman.refusals["patch"] = Unavailable("not now")

@@ -253,7 +253,8 @@ def test_what_others_wrote_into_the_status_is_carried():
         (False, True, True, True),
         (False, False, True, False),
         (True, False, True, True),
-        (True, True, False, False),
+        (True, False, False, False),
+        (False, True, False, True),
     ],
 )
 def test_logins_are_ours_when_we_were_asked_for_them(former, asked, found, expected):

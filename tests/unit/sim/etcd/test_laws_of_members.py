@@ -28,6 +28,7 @@ BROKEN = [
     ("E-S4", "want 2, lead 0, look, remove 2, hang 0, hang 1, wait 1, look, drop 2"),
     # A new member starts on a new volume.
     ("E-S6", "want 2, lead 0, look, remove 2, scale 2, wait 5, want 3, look, add 2"),
+    ("E-S6", "want 2, lead 0, look, remove 2, scale 2, want 3, look, add 2"),
     # Without a quorum nobody is touched.
     ("E-S10", "hang 0, hang 1, look, stop 2"),
     ("E-S10", "hang 0, hang 1, look, scale 2"),

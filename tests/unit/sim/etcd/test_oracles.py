@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from fakes.etcd_hand import Stage, played
+from stateward.emulate.etcd.state import History
 from stateward.etcd.api.kind import ETCD_CLUSTERS
-from stateward.kube.client import MergePatch
+from stateward.etcd.operator import LEASE
+from stateward.kube.client import MergePatch, Propagation
 from stateward.kube.codec import Json
-from stateward.kube.resources import CONFIG_MAPS, VOLUME_CLAIMS
+from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import CONFIG_MAPS, LEASES, PODS, STATEFUL_SETS, VOLUME_CLAIMS
+from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
-from stateward.sim.etcd.life import Ask, Life, live, live_with, same
+from stateward.sim.etcd.life import PATIENCE, Ask, Life, live, live_with, same
+from stateward.sim.etcd.mistakes import STRAY_LOGINS, asks_nobody
 from stateward.sim.etcd.oracles.differences import differences, room_of
+from stateward.sim.etcd.oracles.ends import end_of
+from stateward.sim.etcd.oracles.lasting import never_told
 from stateward.sim.etcd.oracles.leaks import leaks
+from stateward.sim.etcd.oracles.logins import StrayLogins
+from stateward.sim.etcd.oracles.orphans import Orphans
 from stateward.sim.etcd.oracles.writer import Writer
 from stateward.sim.etcd.scenarios import KEY, SCENARIOS, Step, create
+from stateward.sim.etcd.wire import EtcdCall
 from stateward.sim.etcd.world import EtcdWorld
-from stateward.sim.faults import Fault, Plan
+from stateward.sim.faults import Family, Fault, Plan
+from stateward.sim.mutants.clues import Clue
+
+CONFIG = "shop-cluster-state"
 
 # -------------------------------------------------------------------------- calm lives
 
@@ -162,6 +176,80 @@ def test_the_clock_starts_when_the_last_fault_is_over():
     assert life.violations == ()
 
 
+# -------------------------------------------------------------------------- L0'
+
+
+def _told(at: Stage, message: str) -> list[str]:
+    members = [{"name": f"shop-{n}", "message": message if n == 1 else ""} for n in range(3)]
+    at.say({"members": members})
+    at.it.lasting.add("shop-1")
+    return [it.partition(", and ")[2] for it in never_told(at.watch.scene, alone=True)]
+
+
+def _nobody_tells(at: Stage) -> None:
+    assert _told(at, "") == ["the status of ns/shop does not say so"]
+
+
+def _somebody_tells(at: Stage) -> None:
+    assert _told(at, "its pod is being deleted") == []
+
+
+async def _the_rest_is_no_quorum(at: Stage) -> None:
+    for ordinal in (0, 2):
+        at.it.universe.hang(at.server(ordinal))
+    assert _told(at, "its pod is being deleted") == ["ns/shop has no quorum without it"]
+
+
+@pytest.mark.parametrize("play", [_nobody_tells, _somebody_tells, _the_rest_is_no_quorum])
+def test_what_never_ends_is_told_and_the_rest_serves(play: Callable[[Stage], None]):
+    played(play)
+
+
+@pytest.mark.parametrize("text", ["lose-node:1:inf", "stuck-pod:1:inf", "cut:1:inf"])
+def test_a_life_comes_to_its_end_beside_what_never_does(text: str):
+    life = live(Clue.parse(f"roll | delete pods ns/shop-2 | 1 | act:{text}").ask(live(Ask("roll"))))
+    assert life.violations == ()
+    assert life.seconds > PATIENCE, "the roll could not be finished"
+
+
+# -------------------------------------------------------------------------- K4
+
+
+def _writes_what_is_there(at: Stage) -> None:
+    for _ in range(3):
+        at.patch(CONFIG_MAPS, CONFIG, {"data": {}})
+
+
+def _is_refused(at: Stage) -> None:
+    for _ in range(3):
+        at.delete(CONFIG_MAPS, CONFIG, uid="11111111-0000-0000-0000-000000000000")
+
+
+def _changes_something(at: Stage) -> None:
+    for number in range(3):
+        at.patch(CONFIG_MAPS, CONFIG, {"data": {"NUMBER": str(number)}})
+
+
+#: What an operator does; whether that is too much in calm, under faults, and if it saw the past.
+VAIN = {
+    _writes_what_is_there: (True, True, False),
+    _is_refused: (True, False, False),
+    _changes_something: (False, False, False),
+}
+
+
+@pytest.mark.parametrize("play", VAIN)
+def test_who_writes_what_is_there_did_not_look(play: Callable[[Stage], None]):
+    def judged(at: Stage) -> None:
+        vain = at.watch.vain
+        assert not vain.complaint(), "calm so far"
+        play(at)
+        told = vain.complaint(), vain.repeats([Family.WORLD]), vain.repeats([Family.PAST])
+        assert tuple(map(bool, told)) == VAIN[play]
+
+    played(judged)
+
+
 # -------------------------------------------------------------------------- LEAK
 
 
@@ -215,6 +303,9 @@ def calm() -> Life:
         ("9=act:kill-pod:1", "etcd remove", 0),
         ("9=act:wipe:1,20=act:wipe:2", "etcd remove", 2),
         ("9=crash-after", "etcd move_leader", 9),
+        ("9=crash-after", "etcd compact", 1),
+        ("9=crash-after", "etcd enable_auth", 0),
+        ("9=act:full:1", "etcd compact", 2),
     ],
 )
 def test_faults_excuse_only_what_they_make_necessary(calm: Life, plan: str, act: str, allowed: int):
@@ -234,6 +325,78 @@ def test_another_end_is_told(calm: Life):
     for end in (missing, changed, {**calm.end, "pods ns/stray": "{}"}):
         assert len(differences(calm, replace(calm, end=end))) == 1
     assert differences(calm, calm) == ()
+
+
+def test_how_pods_and_claims_were_tied_to_their_cluster_does_not_matter():
+    def end(tie: Json) -> dict[str, str]:
+        ended: list[dict[str, str]] = []
+
+        def play(at: Stage) -> None:
+            for resource, name in ((PODS, "shop-1"), (VOLUME_CLAIMS, "data-shop-1")):
+                patch = MergePatch({"metadata": {"ownerReferences": [_SET, tie]}})
+                at.it.world.api.patch(resource, ObjectKey("ns", name), patch, Author("user"))
+            ended.append(end_of(at.it))
+
+        played(play)
+        return ended[0]
+
+    tie = {"apiVersion": "v1", "kind": "EtcdCluster", "name": "shop", "uid": "1"}
+    waiting, other = tie | {"blockOwnerDeletion": True}, tie | {"kind": "Somebody"}
+    assert end(tie) == end(waiting)
+    assert end(tie) != end(other)
+
+
+_SET: Json = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "shop", "uid": "2"}
+
+
+# -------------------------------------------------------------------------- what is nobody's fault
+
+
+@pytest.mark.parametrize(
+    ("who", "wanted", "noted"),
+    [("twin1.1", False, True), ("twin1.1", True, False), ("op0.1", False, False)],
+)
+def test_logins_are_stray_that_nobody_wants_by_one_without_the_lease(
+    who: str, *, wanted: bool, noted: bool
+):
+    notes: list[bool] = []
+
+    def play(at: Stage) -> None:
+        led = MergePatch({"spec": {"holderIdentity": "op0.1"}})
+        at.it.world.api.patch(LEASES, LEASE, led, Author("user"))
+        at.want(security={"enableAuth": wanted})
+        state = at.server(0).state
+        weather, watch = at.it.world.weather, StrayLogins(at.watch.scene)
+        at.send(call := EtcdCall("enable_auth", at.server(0).start.address, writes=True), who=who)
+        weather.acting = (who, call)
+        watch.agreed(History(1, [state]), state, replace(state, auth=True))
+        weather.acting = None
+        notes.append(asks_nobody(at.it))
+        assert (STRAY_LOGINS in at.it.notes) == noted
+
+    played(play)
+    assert notes == [True]  # the state itself was not changed
+
+
+@pytest.mark.parametrize("first", ["cluster", "set"])
+def test_nothing_can_be_hoped_for_where_pods_are_parted_from_a_cluster_that_goes(first: str):
+    hopeless: list[bool] = []
+
+    def play(at: Stage) -> None:
+        api = at.it.world.api
+        Orphans(at.it)
+        orphan = DeleteOptions(propagation=Propagation.ORPHAN)
+        steps = [
+            lambda: api.delete(ETCD_CLUSTERS, KEY, DeleteOptions()),
+            lambda: api.delete(STATEFUL_SETS, KEY, orphan),
+        ]
+        for step in steps if first == "cluster" else reversed(steps):
+            assert not at.it.hopeless
+            step()
+        hopeless.append(at.it.hopeless)
+
+    played(play)
+    assert hopeless == [True]
 
 
 def test_what_people_change_cannot_be_compared():

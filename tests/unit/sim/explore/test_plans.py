@@ -34,9 +34,9 @@ CRASHES = " ".join(
     [
         ("A", "g", f"{CRASHES} sigterm"),
         ("A", "a", f"{CRASHES} sigterm"),
-        ("B", "g", "lost-answer slow 429 500 503 504 malformed 401"),
+        ("B", "g", "lost-answer slow 429 500 503 504 malformed 401 403:5 403:60"),
         ("B", "e", "lost-answer slow 429 500 503 504 malformed 401"),
-        ("B", "p", "lost-answer slow 429 500 503 lost-request 409 504 malformed 401"),
+        ("B", "p", "lost-answer slow 429 500 503 lost-request 409 504 malformed 401 403:5 403:60"),
         ("B", "a", "lost-answer slow 429 500 503 lost-request 409 401"),
         ("C", "g", "two-passes"),
         ("C", "p", "twice two-passes"),
@@ -50,7 +50,7 @@ CRASHES = " ".join(
         (
             "H",
             "g",
-            "reorder:Pod:1 reorder:Pod:15 reorder:Pod:60 reorder:StatefulSet:1 reorder:StatefulSet:15 reorder:StatefulSet:60",
+            "reorder:Pod:1 reorder:Pod:15 reorder:Pod:60 reorder:StatefulSet:1 reorder:StatefulSet:15 reorder:StatefulSet:60 server:1:30 server:1:90 server:15:30 server:15:90 server:60:30 server:60:90",
         ),
         ("I", "g", "zombie:12 zombie:30 zombie:60 zombie:90 zombie:7.5"),
         ("J", "g", "two-leaders:10 two-leaders:60"),

@@ -76,6 +76,11 @@ class Looks:
         """Note that an operator ends what runs somewhere."""
         self._let_go.add(address)
 
+    def moved_in(self, address: str) -> None:
+        """Note that an address is another pod's from now on."""
+        self._let_go.discard(address)
+        self._left.pop(address, None)
+
     def alive_at(self, member_id: int) -> float:
         """Return when a member was last alive, and heard of, while somebody looked."""
         return self._alive.get(member_id, -1.0)

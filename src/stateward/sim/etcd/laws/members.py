@@ -6,7 +6,8 @@ from stateward.core.duration import parse_seconds
 from stateward.emulate.etcd.state import History, State
 from stateward.etcd.model.members import AlarmKind, Member, quorum
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import PODS
+from stateward.kube.resources import PODS, STATEFUL_SETS
+from stateward.sim.etcd.laws.pods import covered
 from stateward.sim.etcd.laws.scene import Scene
 from stateward.sim.etcd.laws.truth import Standing, changes, claim_of, ordinal
 from stateward.sim.laws.watchman import Actor, leaves
@@ -75,6 +76,8 @@ class _Entry:
             self._report("E-S2", f"{name} is added while another is not well")
         if self._has_old_volume(ordinal(member)):
             self._report("E-S6", f"{name} is added, and would start on an old volume")
+        if self._has_old_pod(ordinal(member)):
+            self._report("E-S6", f"{name} is added, and an old pod of its name has yet to go")
 
     def promoted(self, member: Member, after: State) -> None:
         """A vote: for one who has the data, and so that a majority is alive with it."""
@@ -146,6 +149,15 @@ class _Entry:
             claim_of(self._cluster, it.key.name) == place and not disk.empty and not leaves(it)
             for it, disk in self._scene.truth.claims(self._cluster)
         )
+
+    def _has_old_pod(self, place: int) -> bool:
+        """Tell whether a pod is there that nobody wants: what is in it goes with it."""
+        store = self._scene.it.world.api.store
+        pod = ObjectKey(self._cluster.namespace, f"{self._cluster.name}-{place}")
+        workload = store.get(STATEFUL_SETS.name, self._cluster)
+        if workload is None or store.get(PODS.name, pod) is None:
+            return False
+        return place not in covered(workload)
 
     def _name(self, member: Member) -> str:
         return f"{self._cluster.name}-{ordinal(member)}"

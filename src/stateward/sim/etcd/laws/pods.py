@@ -58,7 +58,7 @@ class Scales:
     def _changed(self, actor: Actor, event: StoreEvent) -> None:
         if not actor.operates or event.before is None:
             return
-        going = _covered(event.before) - self._covered_after(event)
+        going = covered(event.before) - self._covered_after(event)
         if not going:
             return
         cluster = event.now.key
@@ -74,8 +74,8 @@ class Scales:
     def _covered_after(self, event: StoreEvent) -> frozenset[int]:
         if event.change is Change.DELETED or begins_to_go(event):
             orphans = b'"orphan"' in event.now.text
-            return _covered(event.now) if orphans else frozenset()
-        return _covered(event.now)
+            return covered(event.now) if orphans else frozenset()
+        return covered(event.now)
 
     def _may(
         self, actor: Actor, cluster: ObjectKey, going: dict[int, Member], roster: dict[int, Member]
@@ -97,7 +97,8 @@ class Scales:
         self._scene.report(law, actor, f"{names} lose their pods, {why}")
 
 
-def _covered(stored: Stored) -> frozenset[int]:
+def covered(stored: Stored) -> frozenset[int]:
+    """Return the ordinals for which a StatefulSet has pods."""
     spec: Json = stored.document().get("spec") or {}
     start = int((spec.get("ordinals") or {}).get("start", 0))
     return frozenset(range(start, start + int(spec.get("replicas", 1))))

@@ -14,6 +14,7 @@ from stateward.sim.etcd.laws.members import Changes
 from stateward.sim.etcd.laws.pods import Scales, Stops
 from stateward.sim.etcd.laws.scene import Scene
 from stateward.sim.etcd.laws.starts import Starts
+from stateward.sim.etcd.laws.strangers import Strangers
 from stateward.sim.etcd.laws.words import Words
 from stateward.sim.etcd.laws.writes import Writes
 from stateward.sim.etcd.world import EtcdWorld
@@ -54,18 +55,20 @@ class EtcdWatch:
         Claims(self.scene)
         Writes(self.scene)
         Intents(self.scene)
-        self._words = Words(self.scene, self.family)
+        self.words = Words(self.scene, self.family)
         self._starts = Starts(self.scene)
+        self._strangers = Strangers(self.scene)
         self._ears: list[Agreed] = [Changes(self.scene).agreed, self._served]
+        self._ears.append(self._strangers.agreed)
         it.universe.on_commit = self._agreed
 
     def late(self, seconds: float) -> None:
         """Say by how many seconds caches may lag behind."""
-        self._leaving.late = seconds
+        self._leaving.late = self._strangers.late = seconds
 
     def calm(self, calm: bool) -> None:  # noqa: FBT001 - it is what is said
         """Say whether no call goes wrong."""
-        self._words.calm = self._stand_by.calm = calm
+        self.words.calm = self._stand_by.calm = calm
 
     def on_agreed(self, ear: Agreed) -> None:
         """Have every entry told that members agree to."""

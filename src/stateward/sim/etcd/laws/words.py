@@ -30,13 +30,17 @@ class Words:
         self._family = family
         #: Whether no call goes wrong.
         self.calm = False
+        #: All that was ever told to be in the way.
+        self.told: set[str] = set()
         scene.watchman.on_change(ETCD_CLUSTERS.name, self._changed)
 
     def _changed(self, actor: Actor, event: StoreEvent) -> None:
         if not actor.operates or event.change is not Change.MODIFIED or event.before is None:
             return
         now = self._scene.cluster(event.now.key)
-        if now is not None and any(it.guard == _BUG for it in now.status.blockers):
+        blockers = now.status.blockers if now is not None else ()
+        self.told.update(it.guard for it in blockers)
+        if now is not None and any(it.guard == _BUG for it in blockers):
             self._scene.report("K8", actor, now.status.doing)
         if now is not None and self.calm:
             self._judge_calls(actor, event.now.key, now)

@@ -15,8 +15,11 @@ from stateward.sim.laws.watchman import Sent, Watchman, begins_to_go
 
 #: What operators do and say all the time.
 _SMALL: Final = frozenset({EVENTS.name, LEASES.name})
-#: Changes of members are counted when members agree to them.
-_AGREED: Final = frozenset({"add_learner", "promote", "remove"})
+#: Changes of members and of logins are counted when members agree to them: to ask for one that is
+#: there already, since nobody heard the answer, does nothing.
+_AGREED: Final = frozenset(
+    {"add_learner", "promote", "remove", "add_root", "enable_auth", "disable_auth"}
+)
 
 
 class Acts:
@@ -29,9 +32,13 @@ class Acts:
         watchman.on_sent(self._sent)
 
     def agreed(self, before: State, after: State) -> None:
-        """Count a change of members: nobody but operators asks for one."""
+        """Count a change of members or logins: nobody but operators asks for one."""
         for verb, member in changes(before, after):
             self.counts[f"etcd {verb} {ordinal(member)}"] += 1
+        if after.rooted and not before.rooted:
+            self.counts["etcd add_root"] += 1
+        if after.auth != before.auth:
+            self.counts["etcd enable_auth" if after.auth else "etcd disable_auth"] += 1
 
     def _changed(self, event: StoreEvent) -> None:
         if event.resource in _SMALL or self._watchman.world.weather.acting is None:

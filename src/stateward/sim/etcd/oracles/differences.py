@@ -19,7 +19,11 @@ from stateward.sim.laws.violations import Violation
 Room = Mapping[str, int]
 
 #: Who leads is chance, and so is how often leadership is handed on. Upkeep may be repeated.
-_ALWAYS: Final[Room] = {"etcd move_leader": 9, "etcd defragment": 3, "etcd disarm": 1}
+_ALWAYS: Final[Room] = {
+    "etcd move_leader": 9,
+    "etcd defragment": 3,
+    **dict.fromkeys(("etcd compact", "etcd disarm"), 1),
+}
 _NONE: Final[Room] = {}
 #: One member is replaced, with its volume.
 _REPLACED: Final[Room] = {
@@ -28,6 +32,8 @@ _REPLACED: Final[Room] = {
 }
 #: A learner that ended before it had joined gets another volume.
 _FREED: Final[Room] = dict.fromkeys(("delete pods", "delete persistentvolumeclaims"), 1)
+#: The same while whoever it joins is killed, again and again.
+_FREED_OFTEN: Final[Room] = dict.fromkeys(_FREED, 3)
 #: Somebody took away what the operator makes.
 _MADE: Final[Room] = {
     "create services": 2,
@@ -65,10 +71,14 @@ FAMILIES: Final[Mapping[Family, Room]] = {
 #: What befalls the world; None: then the end is another, and nothing can be compared.
 ACTS: Final[Mapping[str, Room | None]] = {
     **dict.fromkeys(("kill-pod", "kill-all", "delete-pod", "force-pod", "evict-pod"), _FREED),
+    "oom-pod": _FREED_OFTEN,
+    "stranger": {**_FREED, "delete pods": 2},
+    **dict.fromkeys(("foreign-claim", "reuse"), _NONE),
     **dict.fromkeys(("stuck-pod", "no-room", "slow-pods", "no-image", "claim-stuck"), _NONE),
     **dict.fromkeys(("cut", "cut-all", "skew", "quota"), _NONE),
     **dict.fromkeys(("hang", "lose-node", "power", "split"), _REPLACED),
     **dict.fromkeys(("wipe", "damage", "corrupt", "lose-claim"), _REPLACED),
+    "full": {"etcd compact": 1},
     **dict.fromkeys(("delete-object", "orphan-object", "relabel"), _MADE_AGAIN),
     "edit-object": _EDITED,
     **dict.fromkeys(("edit", "delete-cr", "recreate-cr"), None),
@@ -93,7 +103,7 @@ def room_of(faults: tuple[Fault, ...]) -> Room | None:
     for fault in faults:
         act = fault.kind is Kind.ACT and bool(fault.details)
         one = ACTS.get(fault.details[0], _NONE) if act else FAMILIES[fault.family]
-        if one is None:
+        if one is None or "inf" in fault.details:
             return None
         room.update(one)
     return room

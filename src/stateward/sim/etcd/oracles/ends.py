@@ -11,7 +11,7 @@ from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.api.status import EtcdClusterStatus
 from stateward.etcd.tell.conditions import TYPES
 from stateward.kube.codec import Json, encode
-from stateward.kube.resources import EVENTS, LEASES
+from stateward.kube.resources import EVENTS, LEASES, PODS, VOLUME_CLAIMS
 from stateward.local.catalog import CONTROLLER_REVISIONS
 from stateward.sim.etcd.laws.truth import Truth, ordinal
 from stateward.sim.etcd.world import EtcdWorld
@@ -30,6 +30,8 @@ _CHANCE: Final = frozenset(
         *("lastDefragmentation", "stateward.dev/applied"),
     }
 )
+#: What is tied to its cluster in one of two ways.
+_TIED: Final = frozenset({PODS.name, VOLUME_CLAIMS.name})
 #: What this version tells.
 _TOLD: Final = frozenset(it.encode_name for it in msgspec.structs.fields(EtcdClusterStatus))
 _UID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -43,6 +45,8 @@ def end_of(it: EtcdWorld) -> dict[str, str]:
             document = stored.document()
             if resource == ETCD_CLUSTERS.name:
                 _forget_strange_words(document)
+            elif resource in _TIED:
+                _forget_ties(resource, document)
             found[f"{resource} {stored.key}"] = _text(_plain(document))
     truth = Truth(it)
     for stored in it.world.api.store.all(ETCD_CLUSTERS.name):
@@ -60,6 +64,21 @@ def _forget_strange_words(document: Json) -> None:
         del status[name]
     if told := status.get("conditions"):
         status["conditions"] = [it for it in told if it["type"] in TYPES]
+
+
+def _forget_ties(resource: str, document: Json) -> None:
+    """Forget how something came to its cluster: there are two ways, and both are fine.
+
+    A pod whose StatefulSet was made anew is tied to the cluster beside, until it restarts. A claim
+    is tied by its template, or later by us, who may say that its owner waits for it.
+    """
+    owners = document["metadata"].get("ownerReferences") or []
+    ours = [it for it in owners if it["kind"] == ETCD_CLUSTERS.kind]
+    if resource == PODS.name and len(ours) < len(owners):
+        document["metadata"]["ownerReferences"] = [it for it in owners if it not in ours]
+    elif resource == VOLUME_CLAIMS.name:
+        for it in ours:
+            it.pop("blockOwnerDeletion", None)
 
 
 def _plain(value: Any) -> Any:
