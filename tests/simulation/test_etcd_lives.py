@@ -1,4 +1,4 @@
-"""A slice of what `make simulate` does: every scenario with every family, evenly over all calls.
+"""A slice of what `make simulate` does: every scenario and every family, evenly over all calls.
 
 The plans are the first ones of each family's stride (docs/reliability.md), so the slice is the same
 every time; and lives that once went wrong are lived again, always.
@@ -19,8 +19,13 @@ from stateward.sim.explore.judging import Outcome
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.mutants.clues import Clue
 
-#: How many plans of each family in each scenario: three minutes of two cores are for all tests here.
-PLANS = 1
+#: Every family in every second scenario, one plan each: three minutes of two cores are for all this.
+SLICE = [
+    (scenario, letter)
+    for row, scenario in enumerate(SCENARIOS)
+    for column, letter in enumerate(plans.LETTERS)
+    if (row + column) % 2 == 0
+]
 
 #: What once went wrong: where (a fault at the nth call of a kind), and what it showed.
 REGRESSIONS: dict[str, str] = {
@@ -108,15 +113,11 @@ def test_calm_lives_are_well(scenario):
         assert not scene(scenario, operators).calm.violations
 
 
-@pytest.mark.parametrize("letter", plans.LETTERS)
-@pytest.mark.parametrize("scenario", SCENARIOS)
+@pytest.mark.parametrize(("scenario", "letter"), SLICE)
 def test_lives_in_which_things_go_wrong_are_well(scenario, letter):
-    spaces = plans.spaces([scene(scenario, plans.operators(letter))], letter)
-    asks = [it.ask(n) for it in spaces for n in range(min(PLANS, it.size))]
+    (space,) = plans.spaces([scene(scenario, plans.operators(letter))], letter)
+    told = wrong(space.ask(0))
 
-    told = [line for ask in asks for line in wrong(ask)]
-
-    assert asks
     assert not told, "\n".join(told)
 
 
