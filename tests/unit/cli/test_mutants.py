@@ -18,8 +18,9 @@ def pretend(monkeypatch, *verdicts: Verdict, end: BaseException | None = None) -
     """Have the hunt come to some verdicts; return what was asked for."""
     asked: list[object] = []
 
-    def run(score, tell, *, mutants, jobs):
+    def run(score, tell, *, say, mutants, jobs):
         asked.extend([mutants, jobs])
+        say("lives without bugs come first")
         score.wanted = len(verdicts)
         for it in verdicts:
             score.verdicts.append(it)
@@ -78,6 +79,7 @@ def test_how_far_it_is_is_told_now_and_then(capsys, monkeypatch):
 
     told = capsys.readouterr().err
 
+    assert told.startswith("simulate: lives without bugs come first\n")
     assert "simulate: 1 of 2 mutants, 0 alive, about 0 min left\n" in told
     assert "simulate: 2 of 2 mutants, 1 alive, about 0 min left\n" in told
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from stateward.cli.main import INTERRUPTED
-from stateward.sim.mutants.crew import find
 from stateward.sim.mutants.hunt import Verdict
 from stateward.sim.mutants.scores import Score, run
 
@@ -20,10 +19,7 @@ _EVERY = 10.0
 def hunt(mutants: tuple[str, ...], jobs: int, report: Path | None) -> int:
     """Hunt some mutants, or all; return the exit code. Ctrl-C ends it, and the score is told."""
     score, interrupted = Score(), False
-    for it in mutants:
-        find(it)  # who there is not is said before anything is lived
     began = said = time.monotonic()
-    click.echo("simulate: lives without bugs come first", err=True)
 
     def tell(verdict: Verdict) -> None:
         nonlocal said
@@ -31,10 +27,10 @@ def hunt(mutants: tuple[str, ...], jobs: int, report: Path | None) -> int:
         now = time.monotonic()
         if now - said > _EVERY:
             said = now
-            click.echo(f"simulate: {_progress(score, now - began)}", err=True)
+            _say(_progress(score, now - began))
 
     try:
-        run(score, tell, mutants=mutants, jobs=jobs)
+        run(score, tell, say=_say, mutants=mutants, jobs=jobs)
     except KeyboardInterrupt:
         interrupted = True
     if report is not None:
@@ -47,6 +43,10 @@ def hunt(mutants: tuple[str, ...], jobs: int, report: Path | None) -> int:
     if interrupted:
         return INTERRUPTED
     return 1 if complaints else 0
+
+
+def _say(words: str) -> None:
+    click.echo(f"simulate: {words}", err=True)
 
 
 def _progress(score: Score, passed: float) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -38,6 +38,8 @@ class Chase:
     known: Mapping[str, Clue] = field(default_factory=dict)
     #: Those of which somebody said why they live: they get fewer lives to prove that wrong.
     explained: Collection[str] = ()
+    #: Is told what takes long and brings no verdict.
+    say: Callable[[str], None] = lambda _: None
 
 
 def walk_together(jobs: int) -> Walk:
@@ -77,6 +79,7 @@ def chase(mutants: Sequence[Mutant], how: Chase) -> Iterator[Verdict]:
     familiar = [it for it in mutants if it.id in how.known]
     others = [it for it in mutants if it.id not in how.known]
     if familiar:
+        how.say("lives without bugs come first")
         asks = [how.known[it.id].calm for it in familiar]
         near = calm_ground(asks, walk_together(how.jobs))
         for mutant, verdict in hunts(familiar, replace(how, budget=1), near):
@@ -85,6 +88,7 @@ def chase(mutants: Sequence[Mutant], how: Chase) -> Iterator[Verdict]:
             else:
                 others.append(mutant)
     if others:
+        how.say(f"for {len(others)} that live or are new, lives of all kinds come first")
         there = ground(sample=1, walk=walk_together(how.jobs))
         for few, lives in ((False, how.budget), (True, min(how.budget, _AGAIN))):
             some = [it for it in others if (it.id in how.explained) is few]

@@ -47,6 +47,7 @@ grow | etcd add_learner https://shop-2.shop-headless.ns.svc:2380 | 11 | act:slow
 grow | etcd add_learner | 1 | act:lose-node:0:60 + act:delete-pod:0
   etcd.decide.guards.gains_quorum_with:off-by-one.2
 kept
+  etcd.moves.volumes.KeepVolumes._let_go:negate.1
   etcd.moves.volumes.KeepVolumes._write:drop-precondition.1
   etcd.moves.volumes.KeepVolumes._write:drop-precondition.2
   etcd.moves.volumes.untie:negate.1
@@ -106,7 +107,6 @@ one
   etcd.moves.step.MakeNextMove._act:negate.2
   etcd.moves.step._begins:drop-guard.1
   etcd.moves.volumes.KeepVolumes._let_go:drop-guard.1
-  etcd.moves.volumes.KeepVolumes._let_go:negate.1
   etcd.moves.writing.Applier._called_applied:drop-precondition.1
   etcd.moves.writing.Applier._called_applied:drop-precondition.2
   etcd.moves.writing.Applier._written:drop-guard.2

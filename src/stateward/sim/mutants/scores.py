@@ -96,6 +96,7 @@ def run(
     score: Score,
     tell: Callable[[Verdict], None],
     *,
+    say: Callable[[str], None] = lambda _: None,
     mutants: Sequence[str] = (),
     jobs: int = 1,
     budget: int = 60,
@@ -104,6 +105,6 @@ def run(
     wanted = [find(it) for it in dict.fromkeys(mutants)] or every()
     score.wanted, score.whole = len(wanted), not mutants
     explained = {*score.alive, *score.equivalent}
-    for verdict in chase(wanted, Chase(budget, jobs, known.clues(), explained)):
+    for verdict in chase(wanted, Chase(budget, jobs, known.clues(), explained, say)):
         score.verdicts.append(verdict)
         tell(verdict)
