@@ -33,6 +33,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from math import isfinite
 from typing import Final
 
 from stateward.core.errors import UsageError
@@ -94,16 +95,16 @@ class Kind(Enum):
 
 _BY_TEXT: Final = {it.text: it for it in Kind}
 
-#: The details that kinds need; with a question mark, may have. Others may have a number.
+#: The details that kinds need; with a question mark, may have. Others may have seconds.
 _SHAPES: Final = {
-    Kind.STALE: ("number", "number"),
-    Kind.STALE_KINDS: ("kind", "number", "number"),
-    Kind.STALL: ("kind", "number", "word?"),
+    Kind.STALE: ("number", "seconds"),
+    Kind.STALE_KINDS: ("kind", "number", "seconds"),
+    Kind.STALL: ("kind", "seconds", "word?"),
     Kind.UNSEEN: ("kind", "number?"),
-    Kind.REORDER: ("kind", "number", "number?"),
-    Kind.SERVER: ("number", "number"),
-    Kind.ZOMBIE: ("number?", "number?"),
-    Kind.TWO_LEADERS: ("number",),
+    Kind.REORDER: ("kind", "seconds", "seconds?"),
+    Kind.SERVER: ("seconds", "seconds"),
+    Kind.ZOMBIE: ("seconds?", "number?"),
+    Kind.TWO_LEADERS: ("seconds",),
     Kind.ACT: ("name",),
     Kind.UPGRADE: ("word",),
 }
@@ -128,12 +129,13 @@ class Fault:
 
     def check(self) -> None:
         """Raise UsageError when it lacks what makes it exact, or says what is no number."""
-        for place, shape in enumerate(_SHAPES.get(self.kind, ("number?",))):
-            given = self.detail(place, "")
+        for place, shape in enumerate(_SHAPES.get(self.kind, ("seconds?",))):
+            given, what = self.detail(place, ""), shape.rstrip("?")
             if not given and shape.endswith("?"):
                 continue
-            if not given or (shape.startswith("number") and not is_number(given)):
-                raise UsageError(f"{self.kind.text} needs a {shape} at place {place + 1}: {self}")
+            if not given or not _fits(what, given):
+                must = "seconds, of 0 or more," if what == "seconds" else f"a {what}"
+                raise UsageError(f"{self.kind.text} must have {must} at place {place + 1}: {self}")
 
     def detail(self, place: int, default: str = "0") -> str:
         """Return one detail, if it was given."""
@@ -154,13 +156,22 @@ class Fault:
         return found
 
 
+def _fits(what: str, given: str) -> bool:
+    if what == "seconds":
+        return is_number(given) and float(given) >= 0
+    return what != "number" or is_number(given)
+
+
 def is_number(text: str) -> bool:
-    """Tell whether a detail of a fault is a number."""
+    """Tell whether a detail of a fault is a number, with an end.
+
+    >>> [is_number(it) for it in ("20", "-20", "inf", "nan", "soon")]
+    [True, True, False, False, False]
+    """
     try:
-        float(text)
+        return isfinite(float(text))
     except ValueError:
         return False
-    return True
 
 
 def fault(kind: Kind, *details: object) -> Fault:

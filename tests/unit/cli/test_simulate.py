@@ -33,6 +33,12 @@ SHORT = ("simulate", "--scenario", "one", "--family", "AJ", "--jobs", "1")
         (["--plan", "4=409", "--scenario", "one", "--scenario", "two"], "one --scenario"),
         (["--scenario", "one", "--plan", "4-409"], "CALL=FAULT"),
         (["--scenario", "one", "--plan", "4=408"], "a fault must be one of crash-before"),
+        (["--scenario", "one", "--plan", "4=403:-1"], "403 must have seconds, of 0 or more,"),
+        (["--scenario", "one", "--plan", "4=server:1:inf"], "at place 2: server:1:inf"),
+        (["--scenario", "one", "--plan", "4=act:wipe"], "wipe must have a target"),
+        (["--scenario", "one", "--plan", "4=act:cut:0:nan"], "a number of seconds, no more"),
+        (["--scenario", "one", "--plan", "4=act:hang:0:inf"], "a number of seconds, no more"),
+        (["--scenario", "one", "--plan", "4=act:wipe:0:1:2"], "got act:wipe:0:1:2"),
         (["--family", "AZ"], "'Z'"),
         (["--jobs", "0"], "--jobs"),
         (["--minutes", "-1"], "--minutes"),
@@ -54,6 +60,13 @@ def test_misuse_is_one_sentence(capsys, arguments, words):
     assert told.startswith("stateward: ")
     assert told.count("\n") == 1
     assert words in told
+
+
+def test_a_plan_that_never_comes_is_said_to(capsys):
+    assert main(["simulate", "--scenario", "one", "--plan", "3=409,9999=409"]) == 2
+
+    told = capsys.readouterr().out
+    assert told.endswith("simulate: never came, for want of such a call: 9999=409\n")
 
 
 def test_scenarios_and_families_are_listed(capsys):

@@ -180,7 +180,10 @@ def _tell(ask: Ask) -> int:
         click.echo(f"{'':10} !!! {it}")
     told = f"{len(violations)} broken" if violations else "none broken"
     click.echo(f"simulate: laws: {told}; {life.seconds:.0f} s, {len(life.calls)} calls")
-    return 1 if violations else 0
+    missed = [str(hit) for hit in ask.plan.hits if not 0 < hit.call <= len(life.calls)]
+    if missed:
+        click.echo(f"simulate: never came, for want of such a call: {', '.join(missed)}")
+    return 1 if violations else 2 if missed else 0
 
 
 # -------------------------------------------------------------------------- many lives

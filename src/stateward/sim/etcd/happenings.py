@@ -48,14 +48,23 @@ TYPICAL: Final[tuple[tuple[str, ...], ...]] = tuple(
 )
 
 
+#: What may take ``inf`` seconds. It strikes one pod, and all others must go on beside it.
+_ENDLESS: Final = frozenset({"cut", "lose-node", "stuck-pod"})
+
+
 def happen(it: EtcdWorld, slot: Slot | None, name: str, *details: str) -> None:
     """Let something begin; ``slot`` is the operator at whose call it does."""
     if name not in ALL:
         raise UsageError(f"an act must be one of {', '.join(ALL)}; got {name!r}")
     found, given = ALL[name], list(details)
-    target = given.pop(0) if found.targeted and given else ""
-    if given and not is_number(given[0]):
-        whole = ":".join(("act", name, *details))
-        raise UsageError(f"the time of an act must be a number of seconds; got {whole}")
-    seconds = float(given.pop(0)) if given else found.seconds
-    found.do(Scene(it, slot, target, seconds))
+    whole = ":".join(("act", name, *details))
+    if found.targeted and not (given and given[0]):
+        raise UsageError(f"{name} must have a target, as in act:{name}:1; got {whole}")
+    target = given.pop(0) if found.targeted else ""
+    if len(given) > 1 or not all(_is_time(name, text) for text in given):
+        raise UsageError(f"after {name} there may be a number of seconds, no more; got {whole}")
+    found.do(Scene(it, slot, target, float(given[0]) if given else found.seconds))
+
+
+def _is_time(name: str, text: str) -> bool:
+    return is_number(text) or (text == "inf" and name in _ENDLESS)

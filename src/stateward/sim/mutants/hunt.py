@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, islice
 from typing import Final, Protocol
 
+from stateward.core.errors import UsageError
 from stateward.sim.etcd.life import Ask, Life, Violation, live
 from stateward.sim.etcd.oracles.differences import differences
 from stateward.sim.explore.judging import BROKEN
@@ -120,7 +121,11 @@ class Hunt:
                 continue
             with self.mutant.plant():
                 calm = live(clue.calm)
-            yield clue.ask(calm)
+            try:
+                found = clue.ask(calm)
+            except UsageError:
+                continue  # such a call is made no more; the rest of the trail leads elsewhere
+            yield found
 
     def _clue(self, ask: Ask) -> Clue | None:
         """Return how a life is found again: by the calls that the bug itself makes in calm."""

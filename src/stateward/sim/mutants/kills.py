@@ -28,7 +28,7 @@ bootstrap | etcd status | -5 | stale-kinds:EtcdCluster:28:30 + act:delete-object
 budget
   etcd.build.budget._share:drop-guard.1
   etcd.build.budget._share:drop-guard.2
-budget | etcd status | 38 | act:power:1:60
+budget | etcd status | 20 | act:power:1:60
   etcd.observe._ordinal:drop-guard.2
 edit
   etcd.decide.sizes.drop_claims:drop-guard.2
@@ -42,7 +42,7 @@ grow
   etcd.decide.repair._freed:negate.2
   etcd.decide.repair._freed:negate.3
   etcd.decide.repair.await_learner:negate.1
-grow | etcd add_learner https://shop-2.shop-headless.ns.svc:2380 | 11 | act:slow-pods:60
+grow | etcd add_learner https://shop-2.shop-headless.ns.svc:2380 | 3 | act:slow-pods:60
   etcd.decide.repair._hangs:negate.2
 grow | etcd add_learner | 1 | act:lose-node:0:60 + act:delete-pod:0
   etcd.decide.guards.gains_quorum_with:off-by-one.2
@@ -53,7 +53,7 @@ kept
   etcd.moves.volumes.untie:negate.1
   runtime.tracking.Tracking.around:drop-guard.1
   runtime.tracking.Tracking.around:negate.1
-kept | get services ns/shop | 20 | act:wipe:leader
+kept | get services ns/shop | 10 | act:wipe:leader
   etcd.moves.objects.delete_claim:drop-precondition.1
 larger
   etcd.build.claims.staying:drop-precondition.1

@@ -157,6 +157,13 @@ def test_looks_lead_to_calls_of_a_kind():
     assert numbers <= calls
 
 
+def test_a_clue_to_a_call_that_is_made_no_more_leads_nowhere_and_the_hunt_goes_on():
+    gone = Clue("one", "services", "409", nth=999)
+    trail = Hunt(Toy(nothing), short(), budget=9, first=(gone,)).trail()
+
+    assert next(trail) == short().calm[0].ask
+
+
 # -------------------------------------------------------------------------- many at once
 
 
