@@ -70,6 +70,12 @@ REGRESSIONS: dict[str, str] = {
     "3to5 | add_learner https://shop-3 | 1 | act:foreign-claim:3:60": (
         "a learner's pod would have started on a claim without labels that was somebody else's"
     ),
+    "bootstrap | create services | 1 | act:foreign-claim:1:60": (
+        "a new cluster began on a claim without labels that was somebody else's"
+    ),
+    "grow | get persistentvolumeclaims ns/data-shop-2 | 2 | act:foreign-claim:1:60": (
+        "a claim that came while its member was added was taken for a new one"
+    ),
     "3to5 | patch configmaps | 2 | stall:Pod:120 + act:force-pod:leader": (
         "a member that was well elsewhere was removed, of whose new pod no watch had told"
     ),

@@ -48,7 +48,7 @@ def begin(view: View) -> Move | None:
     # Pods without a workload are taken over as they are: somebody deleted it and left them.
     if workload is not None and any(it.pod is not None for it in view.replicas):
         return Await("PodsLeaving", "waiting for pods of before to leave")
-    return _taken(view) or _start(view)
+    return sizes.strange_claim(view, range(view.wanted)) or _taken(view) or _start(view)
 
 
 def _leftover(view: View) -> Move | None:

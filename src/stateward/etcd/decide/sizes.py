@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from stateward.etcd.decide import configs, doomed, guards
 from stateward.etcd.decide.moves import (
     AddLearner,
@@ -55,6 +57,9 @@ def settle_workload(view: View) -> Move | None:
     if workload is None:
         return WriteWorkload(top - start, "it is missing", start)
     if (workload.replicas, workload.start) != (top - start, start):
+        more = {*range(start, top)} - {*workload.ordinals}
+        if (refused := strange_claim(view, more)) is not None:
+            return refused
         return WriteWorkload(top - start, f"the highest member is {top - 1}", start)
     if workload.differs:
         return WriteWorkload(workload.replicas, "it is not as it should be", start)
@@ -103,7 +108,7 @@ def own_claims(view: View) -> Move | None:
     owned = not view.cluster.spec.retain_volumes_on_delete
     for it in view.replicas:
         claim = it.claim
-        if claim is None or claim.deleting or it.listed is None:
+        if claim is None or claim.deleting or claim.strange or it.listed is None:
             continue
         if (claim.owner_uid == uid) != owned or claim.cluster_uid != uid or not claim.labelled:
             return OwnClaim(claim, owned)
@@ -177,6 +182,19 @@ def grow(view: View) -> Move | None:
     if view.config != config:
         return WriteConfig(config, f"{joining.name} is about to join")
     return AddLearner(joining.ordinal, joining.name, joining.peer_url)
+
+
+def strange_claim(view: View, ordinals: Container[int]) -> Move | None:
+    """Refuse to have pods start on volumes that are nobody's, or somebody's whom we do not know."""
+    there = [it.claim for it in view.replicas if it.ordinal in ordinals and it.claim is not None]
+    names = " ".join(it.name for it in there if it.strange)
+    if not names:
+        return None
+    return Refuse(
+        "VolumeTaken",
+        f"volume claims are there and not of this cluster: {names}; new members need these names",
+        f"look at what is on them, then delete them: kubectl delete pvc {names}",
+    )
 
 
 def _free_claim(view: View, claim: ClaimSeen) -> Move:

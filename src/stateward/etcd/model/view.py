@@ -67,6 +67,11 @@ class ClaimSeen:
         """True when the volume behind it is gone."""
         return self.phase == "Lost"
 
+    @property
+    def strange(self) -> bool:
+        """True when nothing about it but its name says that it was ever of such a cluster."""
+        return not (self.cluster_uid or self.owner_uid or self.labelled)
+
 
 @dataclass(frozen=True, slots=True)
 class WorkloadSeen:

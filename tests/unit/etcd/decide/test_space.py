@@ -159,6 +159,28 @@ def test_18_a_cluster_goes_on_from_kept_volumes_only_if_none_is_missing(
     assert words(chart.next_move(replace(view, replicas=kept))) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        ("3: c c c", {"workload": False, "latched": False, "config": None}, "Refuse VolumeTaken"),
+        ("3: c", {"workload": False, "latched": False, "config": None}, "Refuse VolumeTaken"),
+        ("2: L u-", {"replicas": 1}, "Refuse VolumeTaken"),
+        ("2: L u", {}, "Await LearnerJoining"),
+    ],
+    ids=["begins", "begins with one", "gets a pod", "has its pod already"],
+)
+def test_nobody_starts_on_a_claim_of_which_nothing_says_whose_it_is(
+    text: str, options: dict[str, Any], expected: str
+) -> None:
+    view = picture(text, **options)
+    *others, last = view.replicas
+    found = last.claim or view.replicas[0].claim
+    assert found is not None
+    bare = replace(found, name="x", cluster_uid="", owner_uid="", labelled=False)
+    strange = replace(view, replicas=(*others, replace(last, claim=bare)))
+    assert words(chart.next_move(strange)) == expected
+
+
 @pytest.mark.parametrize(("text", "config"), [("3: L f f", ""), ("3: L f u!", "existing 0 1 2")])
 def test_8a_a_claim_whose_labels_were_taken_off_gets_them_again(text: str, config: str) -> None:
     """Before 6b and 13a: nobody watches such a claim, so nobody would ever delete it."""

@@ -231,7 +231,7 @@ async def _asks_a_stranger(at: Stage) -> None:
 
 async def _joins_on_anothers_claim(at: Stage) -> None:
     happen(at.it, None, "foreign-claim", "3", "60")
-    await at.pass_time(1)
+    await at.pass_time(2)
     at.look()
     at.add(3)
 

@@ -14,6 +14,9 @@ from stateward.sim.kube.lodgers import Lodger
 from stateward.sim.laws.watchman import Actor, Sent
 from stateward.sim.loop import SimClock
 
+#: Seconds: what comes while a pass is under way may be seen by the next one alone.
+_PASS = 1.0
+
 
 class Strangers:
     """Nobody else is asked for a change, and nobody starts on, or goes for, what is not broken."""
@@ -54,8 +57,10 @@ class Strangers:
     def _judge_volume(self, actor: Actor, cluster: ObjectKey, place: int) -> None:
         """E-S6: a member that joins finds no claim of somebody else that was there to be seen."""
         looked = self._scene.looks.last(actor, cluster).at
+        if all(it.spec.storage.empty_dir is not None for it in self._scene.seen(actor, cluster)):
+            return  # its pods have no claims at all
         for claim, since in self._it.foreign_claims.items():
-            if claim_of(cluster, claim.name) == place and since < looked:
+            if claim_of(cluster, claim.name) == place and since < looked - _PASS:
                 words = f"{cluster.name}-{place} is added, and would start on {claim.name}"
                 self._scene.report("E-S6", actor, f"{words}, which is not ours")
 
