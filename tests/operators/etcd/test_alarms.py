@@ -21,8 +21,10 @@ from operators.etcd.troubles import (
     told,
 )
 from operators.etcd.worlds import World, said, world
+from stateward.core.errors import OutcomeUnknown
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.members.errors import NoSpace
+from stateward.etcd.members.port import MemberApi
 from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.model.names import CLIENT_PORT
 
@@ -98,18 +100,24 @@ async def fill(world: World) -> None:
     door = world.door(await pod(world, 0))
     with suppress(NoSpace):
         for _ in range(200):
-            await door.put(b"the same key", bytes(MEGABYTE // 2))
+            await _put(door, b"the same key")
         raise AssertionError("the database was never full")
     await nudge(world)
+
+
+async def _put(door: MemberApi, key: bytes) -> None:
+    """Write half a megabyte; on a slow machine the answer may not come in time."""
+    with suppress(OutcomeUnknown):
+        await door.put(key, bytes(MEGABYTE // 2))
 
 
 async def fill_for_good(world: World) -> EtcdCluster:
     """Write one key after another until the operator, too, finds no room any more."""
     door, number = world.door(await pod(world, 0)), 0
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(180):
         while True:
             try:
-                await door.put(f"key {number}".encode(), bytes(MEGABYTE // 2))
+                await _put(door, f"key {number}".encode())
             except NoSpace:
                 await nudge(world)
                 await asyncio.sleep(0.3)
