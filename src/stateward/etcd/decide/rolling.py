@@ -6,6 +6,7 @@ from stateward.core.version import Version
 from stateward.etcd.api.validation import step_problem
 from stateward.etcd.decide import doomed, guards, repair
 from stateward.etcd.decide.moves import Await, DeletePod, Move, MoveLeader, Refuse, RemoveMember
+from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.model.view import Replica, View
 
 #: Entries of the log that a member may be behind and still count as caught up.
@@ -30,6 +31,8 @@ def _still_coming(view: View) -> Await | None:
     behind = [it.name for it in view.voters if not _is_caught_up(view, it)]
     if behind:
         return Await("CatchingUp", f"waiting for {', '.join(behind)} to catch up", 1.0)
+    if view.alarms_of(AlarmKind.NO_SPACE):
+        return None  # older etcds are not ready while several are full: waiting would be for ever
     new = [it for it in view.voters if not view.is_outdated(it)]
     starting = [it.name for it in new if it.pod is None or not it.pod.ready]
     if starting:

@@ -117,6 +117,20 @@ def test_the_one_right_move(text: str, options: dict[str, Any], expected: str) -
     assert words(chart.next_move(picture(text, **options))) == expected
 
 
+@pytest.mark.parametrize(
+    ("alarms", "expected"),
+    [
+        ({}, "Await PodsStarting"),
+        ({0: AlarmKind.NO_SPACE, 1: AlarmKind.NO_SPACE}, "DeletePod shop-1"),
+    ],
+)
+def test_a_full_member_that_is_not_ready_does_not_hold_up_those_who_get_more_room(
+    alarms: dict[int, AlarmKind], expected: str
+) -> None:
+    view = picture("3: L' f' f^", alarms=alarms, said=FULL, status=TRIED)
+    assert words(chart.next_move(view)) == expected
+
+
 LARGER = 8 << 30
 
 
