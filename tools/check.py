@@ -27,27 +27,9 @@ REAL = (
 #: Where tests wait for real members of etcd.
 STORIES = ("operators/etcd", "local/test_demo.py")
 
-#: Seconds of processor for a bit of Python: up to so much a machine is quick, or slow; beyond, it
-#: is so slow that servers which share it with others answer too late.
-QUICK, SLOW = 0.12, 0.20
-
-
-def at_once(most: int) -> str:
-    """Return how many tests that wait for servers may run at once on this machine."""
-    took = min(_bit_of_python() for _ in range(3))
-    return str(most if took <= QUICK else 3 if took <= SLOW else 2)
-
-
-def _bit_of_python() -> float:
-    began, total = time.process_time(), 0
-    for number in range(1_000_000):
-        total += number
-    return time.process_time() - began
-
-
 #: Four at once: most of the time they wait for a server. Marked groups stay together.
 ASKING = [
-    *(str(BIN / "pytest"), "--numprocesses", at_once(4), "--dist", "loadgroup", "--quiet"),
+    *(str(BIN / "pytest"), "--numprocesses", "4", "--dist", "loadgroup", "--quiet"),
     *(f"tests/{name}" for name in REAL),
 ]
 
@@ -62,7 +44,7 @@ STAGES: dict[str, list[list[str]]] = {
         [str(BIN / "pytest"), "--numprocesses", "auto", "--quiet", "src", "tests"]
         + [f"--ignore=tests/{name}" for name in STORIES],
         # More at once than there are cores: etcd's own pauses are most of their time.
-        [str(BIN / "pytest"), "--numprocesses", at_once(5), "--dist", "loadgroup", "--quiet"]
+        [str(BIN / "pytest"), "--numprocesses", "5", "--dist", "loadgroup", "--quiet"]
         + [f"tests/{name}" for name in STORIES],
     ],
     "real": [[*ASKING, "--real"]],
