@@ -106,7 +106,9 @@ class EtcdClusterStatus(Part):
     revision: Annotated[
         int, Field(description="A revision of the data that was seen; less means lost data.")
     ] = 0
-    auth_enabled: Annotated[bool, Field(description="Whether we turned logins on.")] = False
+    auth_enabled: Annotated[
+        bool, Field(description="Whether logins are on by our doing, or about to be.")
+    ] = False
     last_defragmentation: Annotated[
         str | None, Field(description="When space was last reclaimed.", format="date-time")
     ] = None

@@ -25,7 +25,8 @@ class _Paths:
 _CHECKS: Final = _Paths(alive="/livez", ready="/readyz")
 #: Older ones say even of a serializable /health that there is no leader (seen with 3.5.1), and all
 #: of them are unwell when one raises an alarm. Their metrics ask nobody. A full database must not
-#: take every member from the clients at once: reading and deleting still work.
+#: take every member from the clients at once: reading and deleting still work. But they leave out
+#: one such alarm alone, and are not ready when two members are full (seen with 3.5.1).
 _OLDER: Final = _Paths(alive="/metrics", ready="/health?exclude=NOSPACE")
 
 
