@@ -27,8 +27,9 @@ from stateward.kube.resources import (
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
 from stateward.sim.etcd.happenings import happen
-from stateward.sim.etcd.scenarios import OTHER, create, is_ready
+from stateward.sim.etcd.scenarios import KEY, OTHER, create, is_ready
 from stateward.sim.etcd.wire import EtcdCall
+from stateward.sim.immediate import at_once
 
 CONFIG = "shop-cluster-state"
 FOREIGN: Json = {
@@ -221,6 +222,15 @@ def _nobodys_claim(at: Stage) -> None:
     at.delete_claim(2)
 
 
+async def _a_volume_that_shall_stay_goes(at: Stage) -> None:
+    """The operator says that it has seen the wish, and the claims are tied as they were."""
+    at.want(retainVolumesOnDelete=True)
+    at.say({"observedGeneration": 2})
+    uid = at.uid(ETCD_CLUSTERS, KEY.name)
+    at_once(at.it.world.client.delete(ETCD_CLUSTERS, KEY, uid=uid))
+    await at.pass_time(60)
+
+
 async def _asks_a_stranger(at: Stage) -> None:
     address = at.server(1).start.address
     happen(at.it, None, "stranger", "1", "60")
@@ -323,6 +333,7 @@ BROKEN = {
     "LEAD": (_led_by_another, _led_too_soon),
     "RECORD": (_removed_off_the_record,),
     "E-S1": (_asks_for_the_end_of_a_quorum,),
+    "E-S4": (_a_volume_that_shall_stay_goes,),
     "E-S5": (_anothers_data, _nobodys_claim, _asks_a_stranger),
     "E-S6": (_on_anothers_volume, _joins_on_anothers_claim),
     "E-S7": (_begins_anew, _nameless_token, _begins_twice),

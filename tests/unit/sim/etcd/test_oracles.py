@@ -19,6 +19,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, LEASES, PODS, STATEFUL_SETS, VOLUME_CLAIMS
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
+from stateward.sim.etcd.laws.words import Words
 from stateward.sim.etcd.life import PATIENCE, Ask, Life, live, live_with, same
 from stateward.sim.etcd.mistakes import STRAY_LOGINS, asks_nobody
 from stateward.sim.etcd.oracles.differences import differences, room_of
@@ -210,6 +211,15 @@ def test_a_life_comes_to_its_end_beside_what_never_does(text: str):
     life = live(Clue.parse(f"roll | delete pods ns/shop-2 | 1 | act:{text}").ask(live(Ask("roll"))))
     assert life.violations == ()
     assert life.seconds > PATIENCE, "the roll could not be finished"
+
+
+# -------------------------------------------------------------------------- K5
+
+
+def test_what_is_in_the_way_and_never_told_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Words, "_changed", lambda *_: None)
+    told = [str(it) for it in live(Ask("taken")).violations]
+    assert any(it.startswith("K5") and "nobody was told of" in it for it in told), told
 
 
 # -------------------------------------------------------------------------- K4
