@@ -23,7 +23,7 @@ VIRTUAL_LIMIT = 100_000.0
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real", action="store_true", help="also ask a real Kubernetes")
     parser.addoption("--real-alone", action="store_true", help="ask it and not the embedded one")
-    parser.addoption("--every-story", action="store_true", help="tell it every story of etcd")
+    parser.addoption("--every-story", action="store_true", help="tell every story of etcd, whole")
 
 
 def pytest_configure(config: pytest.Config) -> None:

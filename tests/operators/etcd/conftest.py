@@ -60,16 +60,22 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Give stories time, and say which this machine has no etcd for."""
     for it in items:
         if "plane" in getattr(it, "fixturenames", ()):
-            it.add_marker(pytest.mark.patient(300))
-    if planes.kubeconfigs() and not config.getoption("--every-story"):
-        ours = [it for it in items if "plane" in getattr(it, "fixturenames", ())]
-        idle = [it for it in ours if it.originalname not in REAL]  # type: ignore[attr-defined]
+            it.add_marker(pytest.mark.patient(900))
+    if not config.getoption("--every-story"):
+        idle = {it for it in items if it.get_closest_marker("long") or _is_told_already(it)}
         items[:] = [it for it in items if it not in idle]
-        config.hook.pytest_deselected(items=idle)
+        config.hook.pytest_deselected(items=list(idle))
     missing = " and ".join(lacking())
     for it in items:
         if missing and "both_minors" in getattr(it, "fixturenames", ()):
             it.add_marker(pytest.mark.skip(reason=f"needs {missing}: make real"))
+
+
+def _is_told_already(item: pytest.Item) -> bool:
+    """Tell whether a real control plane would do the same as ours, to which it is told."""
+    ours = "plane" in getattr(item, "fixturenames", ())
+    name = item.originalname  # type: ignore[attr-defined]
+    return bool(ours and planes.kubeconfigs() and name not in REAL)
 
 
 def lacking() -> list[str]:

@@ -20,7 +20,7 @@ from operators.etcd.troubles import (
     three,
     told,
 )
-from operators.etcd.worlds import World, said, world
+from operators.etcd.worlds import PATIENCE, World, said, world
 from stateward.core.errors import OutcomeUnknown
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.members.errors import NoSpace
@@ -83,7 +83,7 @@ async def test_an_alarm_is_nothing_to_a_paused_operator(plane: str) -> None:
         before = await three(it, replicas=1, paused=False)
         await it.edit(NAME, paused=True)
         await raise_alarm(it, int(before.members[0], 16), AlarmKind.NO_SPACE)
-        await it.until(NAME, lambda now: said(now, "Degraded") == ("True", "NoSpace"), within=90)
+        await it.until(NAME, lambda now: said(now, "Degraded") == ("True", "NoSpace"))
         assert not await takes_writes(it)
         assert "Disarm" not in await told(it)
         await it.edit(NAME, paused=False)
@@ -114,7 +114,7 @@ async def _put(door: MemberApi, key: bytes) -> None:
 async def fill_for_good(world: World) -> EtcdCluster:
     """Write one key after another until the operator, too, finds no room any more."""
     door, number = world.door(await pod(world, 0)), 0
-    async with asyncio.timeout(180):
+    async with asyncio.timeout(PATIENCE):
         while True:
             try:
                 await _put(door, f"key {number}".encode())

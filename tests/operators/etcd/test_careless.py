@@ -11,7 +11,7 @@ import pytest
 
 from operators.etcd.certificates import Papers, change_secret, create_secret
 from operators.etcd.troubles import eventually
-from operators.etcd.worlds import World, said, told, world
+from operators.etcd.worlds import PATIENCE, World, said, told, world
 from stateward.core.errors import PeerError, UsageError
 from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.members.port import MemberApi
@@ -47,7 +47,7 @@ async def test_16_a_sleeper_whose_status_was_emptied_keeps_its_data(plane: str) 
             with suppress(UsageError):
                 it.cluster.agent.faults.kill(it.key("shop-0"))
             await asyncio.sleep(0.02)
-        awake = await it.ready(NAME, within=120)
+        awake = await it.ready(NAME)
         assert (await claims(it))["data-shop-0"] == before["data-shop-0"]
         assert asleep.status.last_known_members[0].id in {
             member.id for member in awake.status.last_known_members
@@ -62,13 +62,13 @@ async def test_17_an_orphaned_cluster_that_is_made_again_grows(plane: str) -> No
         await it.client.delete(
             ETCD_CLUSTERS, it.key(NAME), uid=found.metadata.uid, propagation=Propagation.ORPHAN
         )
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             with suppress(NotFound):
                 while True:
                     await it.get(NAME)
                     await asyncio.sleep(0.1)
         await it.create(NAME, replicas=3)
-        again = await it.ready(NAME, within=120)
+        again = await it.ready(NAME)
         assert again.status.cluster_id == found.status.cluster_id
 
 
@@ -98,7 +98,6 @@ async def test_0_a_service_that_is_refused_does_not_stop_repair(plane: str) -> N
                 len(now.status.last_known_members) == 3
                 and {member.id for member in now.status.last_known_members} != before
             ),
-            within=120,
         )
         assert "denied" in told(mended)
 
@@ -127,7 +126,7 @@ async def test_8a_claims_without_labels_get_them_again_and_leave_with_their_memb
         it.cluster.agent.faults.kill(it.key("shop-2"))
         known = ready.status.last_known_members
         await it.until(NAME, lambda now: now.status.last_known_members[2:] != known[2:])
-        await it.ready(NAME, within=120)
+        await it.ready(NAME)
         await it.edit(NAME, replicas=1)
         await it.ready(NAME)
         await eventually(lambda: has_claims(it, {"data-shop-0": before["data-shop-0"]}))
@@ -187,16 +186,14 @@ async def test_1a_garbage_in_a_secret_is_told_and_nobody_is_touched(plane: str) 
         await it.ready(NAME)
         pods = [pod.metadata.uid for pod in await it.pods(NAME)]
         await change_secret(it, "peer", right | {"tls.crt": b"garbage"})
-        held = await it.until(
-            NAME, lambda now: said(now, "Ready") == ("False", "SecretInvalid"), within=120
-        )
+        held = await it.until(NAME, lambda now: said(now, "Ready") == ("False", "SecretInvalid"))
         assert "secret story/peer: tls.crt must be" in held.status.blockers[0].message
         assert said(held, "Available")[0] == "True", "it is asked and told of as before"
         await it.edit(NAME, replicas=3, options={"max-txn-ops": "256"})
         await asyncio.sleep(3)
         assert [pod.metadata.uid for pod in await it.pods(NAME)] == pods
         await change_secret(it, "peer", right)
-        await it.ready(NAME, within=120)
+        await it.ready(NAME)
         assert len(await it.pods(NAME)) == 3
 
 
@@ -219,7 +216,7 @@ async def test_3a_members_that_were_removed_by_hand_join_anew_when_a_person_says
             assert held.status.last_known_members == ready.status.last_known_members
             assert await claims(it) == before
             await it.edit(NAME, quorumRecovery={"acceptDataLoss": True})
-            again = await it.ready(NAME, within=120)
+            again = await it.ready(NAME)
             assert again.status.cluster_id == ready.status.cluster_id
             assert again.status.last_known_members[0] == ready.status.last_known_members[0]
             assert len(again.status.last_known_members) == 3
@@ -254,10 +251,10 @@ async def test_3_two_halves_under_one_id_are_a_split_brain(plane: str) -> None:
 
 async def both_lead(it: World) -> None:
     """Wait until each of two members says that it leads."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while True:
             with suppress(Exception):  # they are on their way
-                statuses = [await it.door(pod).status() for pod in await it.pods(NAME)]
+                statuses = [await it.glance(pod).status() for pod in await it.pods(NAME)]
                 if len(statuses) == 2 and all(said.leader == said.member_id for said in statuses):
                     return
             await asyncio.sleep(0.2)

@@ -6,9 +6,14 @@ and nobody who was to stay has lost its id or its volume; nothing is left over.
 Death comes right after the n-th call was carried out, with its answer unheard, and once before the
 first. Death right before call n+1 leaves the same behind as death right after call n, because the
 operator keeps nothing that outlives it; that this is so is seen where it costs little.
+
+``make test`` tries every n of the naps, and of each other operation the part that is its own;
+``--every-story`` tries them all. The simulation dies at every call of every scenario, in a model.
 """
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 import pytest
 
@@ -24,14 +29,25 @@ OPERATIONS = [
 ]
 NAPS = [Operation("sleep", 1, 0, about=4), Operation("wake", 0, 1, via=(1,), about=7)]
 REPLACE = Operation("replace", 3, 3, emptied=(2,), grace="5s", about=24)
-#: An operation is tried in so many parts, so that none of them takes long.
+#: An operation is tried in so many parts, so that none of them takes long: n = part, part + 5...
 PARTS = 5
 #: A real control plane is slower in everything: every how many-th n of a part is tried there.
 SAMPLE = 4
 
 
-@pytest.mark.parametrize("part", range(1, PARTS + 1))
-@pytest.mark.parametrize("operation", OPERATIONS, ids=str)
+def _left_out(part: int, usual: Collection[int]) -> Collection[pytest.MarkDecorator]:
+    return () if part in usual else (pytest.mark.long,)
+
+
+IN_PARTS = [
+    pytest.param(it, part, marks=_left_out(part, [usual]), id=f"{it}-{part}")
+    for usual, it in enumerate(OPERATIONS, 1)
+    for part in range(1, PARTS + 1)
+]
+REPLACING = [pytest.param(it, marks=_left_out(it, [1, 4])) for it in range(1, PARTS + 1)]
+
+
+@pytest.mark.parametrize(("operation", "part"), IN_PARTS)
 async def test_a_crash_between_any_two_calls_is_mended(
     plane: str, operation: Operation, part: int
 ) -> None:
@@ -43,7 +59,7 @@ async def test_a_crash_on_either_side_of_a_call_is_mended(plane: str, operation:
     await _sweep(plane, operation, 1, stride=1, sides=tuple(Side))
 
 
-@pytest.mark.parametrize("part", range(1, PARTS + 1))
+@pytest.mark.parametrize("part", REPLACING)
 async def test_a_crash_while_a_member_is_replaced_is_mended(plane: str, part: int) -> None:
     """On a real plane only a sample is tried; the printed line says how many n that were."""
     await _sweep(plane, REPLACE, part)

@@ -8,7 +8,7 @@ import pytest
 
 from operators.etcd.test_lifecycle import eventually
 from operators.etcd.witness import member_ids, told, uids
-from operators.etcd.worlds import World, said, version_of, world
+from operators.etcd.worlds import PATIENCE, World, said, version_of, world
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.kube.client import MergePatch
 from stateward.kube.resources import NODES
@@ -89,10 +89,10 @@ async def test_18_another_size_while_it_begins(plane: str, size: int, after: flo
         await it.create("shop", replicas=3)
         await asyncio.sleep(after)
         await it.edit("shop", replicas=size)
-        await it.ready("shop", within=90)
+        await it.ready("shop")
         names = {f"shop-{n}" for n in range(size)}
         assert (await member_ids(it, "shop")).keys() == names
-        async with asyncio.timeout(30):  # who was removed may still be on its way out
+        async with asyncio.timeout(PATIENCE):  # who was removed may still be on its way out
             while uids(await it.pods("shop")).keys() != names:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
@@ -104,7 +104,7 @@ async def test_12_19_another_version_and_another_size_at_once(plane: str) -> Non
         await it.ready("shop")
         async with it.writing("shop") as writer:
             await it.edit("shop", replicas=4, version=version_of("3.6"))
-            found = await it.ready("shop", within=100)
+            found = await it.ready("shop")
             assert await writer.lost() == []
         assert {one.version for one in found.status.members} == {version_of("3.6")}
         assert len(found.status.members) == 4

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import pytest
 
 from operators.etcd.witness import Witness, member_ids, told, uids
-from operators.etcd.worlds import World, said, world
+from operators.etcd.worlds import PATIENCE, World, said, world
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.etcd.build.claims import FINALIZER
 from stateward.etcd.objects import WHOLE_BUDGETS, WHOLE_CONFIG_MAPS, WHOLE_SERVICES, WORKLOADS
@@ -45,7 +45,7 @@ async def until_left(it: World, name: str, kinds: set[str]) -> None:
 
 async def eventually(holds: Callable[[], Awaitable[bool]]) -> None:
     """Wait until something is so."""
-    async with asyncio.timeout(90):
+    async with asyncio.timeout(PATIENCE):
         while True:
             if await holds():
                 return
@@ -246,7 +246,7 @@ async def test_16_17_a_deleted_statefulset_comes_back_with_its_members(
 
 async def until_new(it: World, resource: Resource[Any], name: str, uid: str) -> Any:
     """Wait for an object that has taken another one's place."""
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(PATIENCE):
         while True:
             try:
                 found = await it.client.get(resource, it.key(name))
@@ -461,7 +461,7 @@ async def test_9_on_emptydir_a_deleted_pod_joins_anew(plane: str) -> None:
         pod = (await it.pods("shop"))[1]
         await it.client.delete(PODS, pod.metadata.key, uid=pod.metadata.uid)
         await it.until("shop", lambda its: said(its, "Ready")[0] != "True")
-        await it.ready("shop", within=90)
+        await it.ready("shop")
         after = await member_ids(it, "shop")
         assert {name for name in ids if after[name] != ids[name]} == {"shop-1"}
         assert await value(it, "shop", "promised") == "kept"

@@ -23,7 +23,7 @@ from operators.etcd.troubles import (
     three,
     told,
 )
-from operators.etcd.worlds import World, said, world
+from operators.etcd.worlds import PATIENCE, World, said, world
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.kube.interception import Call, InterceptedClient, PassThrough
 from stateward.kube.resources import CONFIG_MAPS
@@ -147,7 +147,7 @@ async def die_at(world: World, plural: str) -> Standing:
         await world.until(NAME, lambda now: said(now, "Ready")[1] == "QuorumLost")
         gate.is_shut = True
         await approve(world, survivor="shop-2")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             await gate.reached.wait()
     return before
 

@@ -63,7 +63,7 @@ class Witness(PassThrough):
 
     async def _asked(self, cluster: str) -> dict[str, MemberStatus]:
         pods = [it for it in await self.world.pods(cluster) if it.status.pod_ip]
-        doors = [self.world.door(it, self.trust) for it in pods]
+        doors = [self.world.glance(it, self.trust) for it in pods]
         said = await asyncio.gather(*map(_status, doors))
         return {pod.metadata.name: it for pod, it in zip(pods, said, strict=True) if it is not None}
 
@@ -83,7 +83,7 @@ async def leader_of(world: World, name: str, trust: Trust | None = None) -> str:
     """Return the pod whose etcd says that it leads."""
     for pod in await world.pods(name):
         if pod.status.pod_ip:
-            said = await _status(world.door(pod, trust))
+            said = await _status(world.glance(pod, trust))
             if said is not None and said.leader == said.member_id:
                 return pod.metadata.name
     raise AssertionError(f"nobody leads {name}")
@@ -93,7 +93,7 @@ async def member_ids(world: World, name: str, trust: Trust | None = None) -> dic
     """Return who is on the list of a cluster, by a majority's word."""
     for pod in await world.pods(name):
         with suppress(PeerError):
-            roster = await world.door(pod, trust).members()
+            roster = await world.glance(pod, trust).members()
             return {it.name: it.id for it in roster.members}
     raise AssertionError(f"no majority of {name} answers")
 

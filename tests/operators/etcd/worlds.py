@@ -26,6 +26,7 @@ from stateward.app.kinds import definitions
 from stateward.app.local import ControlPlane, running
 from stateward.core.ports import Ports
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
+from stateward.etcd.members.calls import Deadlines
 from stateward.etcd.members.dialing import Connections
 from stateward.etcd.members.port import Dialer, Endpoint, MemberApi, Trust
 from stateward.etcd.model.names import CLIENT_PORT
@@ -43,7 +44,11 @@ from stateward.local.cluster import Cluster, Plan
 from stateward.runtime.election import Terms
 from stateward.runtime.telling.metrics import Metrics
 
-PATIENCE = 60.0
+#: Seconds after which a story gives up. Long, because a machine may be busy with others' work: what
+#: comes late is no failure, and what never comes is one also then.
+PATIENCE = 200.0
+#: How long a story waits for etcd's own word, for the same reason.
+UNHURRIED = Deadlines(connect=20.0, reads=20.0, changes=20.0, keys=20.0)
 
 
 def version_of(minor: str) -> str:
@@ -67,7 +72,10 @@ class World:
     namespace: str
     version: str
     folder: Path
+    #: As the operator asks etcd.
     dialer: Connections
+    #: As the story asks it where an answer must come.
+    unhurried: Connections
     operators: int = 0
     _metrics: list[Metrics] = field(default_factory=list)
 
@@ -120,7 +128,7 @@ class World:
 
     async def create(self, name: str, **spec: Any) -> None:
         """Ask for a cluster; small and patient enough for a test unless told otherwise."""
-        usual = {"version": self.version, "unhealthyMemberGracePeriod": "10s"}
+        usual = {"version": self.version, "unhealthyMemberGracePeriod": "20s"}
         body = {
             "apiVersion": ETCD_CLUSTERS.api_version,
             "kind": ETCD_CLUSTERS.kind,
@@ -168,7 +176,7 @@ class World:
                     last = await self.get(name)
                     if holds(last):
                         return last
-                    await asyncio.sleep(0.05)
+                    await asyncio.sleep(0.1)
         except TimeoutError:
             raise AssertionError(f"not within {within} s: {told(last)}") from None
 
@@ -179,9 +187,12 @@ class World:
     # ------------------------------------------------------------------ etcd itself
 
     def door(self, pod: Pod, trust: Trust | None = None) -> MemberApi:
-        """Return how a client asks the etcd of a pod."""
-        address = pod.status.pod_ip
-        return self.dialer.dial(Endpoint(address, CLIENT_PORT, trust, address))
+        """Return how a client asks the etcd of a pod that will answer."""
+        return self.unhurried.dial(_client_port(pod, trust))
+
+    def glance(self, pod: Pod, trust: Trust | None = None) -> MemberApi:
+        """Return how a client asks the etcd of a pod that may well not answer."""
+        return self.dialer.dial(_client_port(pod, trust))
 
     @asynccontextmanager
     async def writing(self, name: str, trust: Trust | None = None) -> AsyncGenerator[Writer, None]:
@@ -189,7 +200,7 @@ class World:
         doors: list[MemberApi] = []
 
         async def look() -> None:
-            doors[:] = [self.door(it, trust) for it in await self.pods(name) if it.status.pod_ip]
+            doors[:] = [self.glance(it, trust) for it in await self.pods(name) if it.status.pod_ip]
 
         async def keep_looking() -> None:
             while True:
@@ -205,6 +216,10 @@ class World:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _client_port(pod: Pod, trust: Trust | None) -> Endpoint:
+    return Endpoint(pod.status.pod_ip, CLIENT_PORT, trust, pod.status.pod_ip)
 
 
 def is_ready(cluster: EtcdCluster) -> bool:
@@ -244,13 +259,14 @@ async def world(
         await _until_served(client)
         for name in (namespace, LEASE.namespace):
             await client.create(NAMESPACES, {"metadata": {"name": name}})
-        dialer = Connections()
-        stack.push_async_callback(dialer.close)
-        yield World(cluster, client, ports, namespace, version_of(etcd), folder, dialer)
+        dialers = (Connections(), Connections(UNHURRIED))
+        for dialer in dialers:
+            stack.push_async_callback(dialer.close)
+        yield World(cluster, client, ports, namespace, version_of(etcd), folder, *dialers)
 
 
 async def _until_served(client: Client) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while True:
             with suppress(ApiError):  # a kind that is new is a page not found, for a moment
                 await client.list(ETCD_CLUSTERS)
