@@ -7,6 +7,7 @@ import inspect
 import signal
 from collections.abc import Iterator
 
+import hypothesis
 import pytest
 import structlog
 
@@ -14,6 +15,10 @@ from fakes import kubectl
 from real import clusters, planes, report
 from stateward.core.errors import UsageError
 from stateward.sim import loop as sim_loop
+
+# How long an example takes says more about what else the machine does than about us.
+hypothesis.settings.register_profile("house", deadline=None)
+hypothesis.settings.load_profile("house")
 
 #: No single test may take longer than this, whatever it waits for.
 LIMIT = 120.0

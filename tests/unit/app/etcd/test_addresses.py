@@ -32,7 +32,7 @@ class Giver:
         return self.book.of(str(pod))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(keys), st.lists(keys))
 def test_inside_and_outside_agree_whoever_is_asked_first(
     known: list[ObjectKey], others: list[ObjectKey]

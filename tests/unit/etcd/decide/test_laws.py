@@ -115,14 +115,14 @@ WORDS: Final = [kind for kind, weight in KINDS.items() for _ in range(weight)]
 happenings = st.lists(st.tuples(st.sampled_from(WORDS), st.integers(0, MOST)), max_size=40)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(size=st.sampled_from(SIZES), events=happenings)
 def test_whatever_happens_no_law_is_broken_and_it_ends_well(size: int, events: list[Event]) -> None:
     """E-S1 to E-S14 at every pass, then E-L1 to E-L7: about 25 passes in every example."""
     walk(formed(size), events)
 
 
-@settings(max_examples=2000, deadline=None)
+@settings(max_examples=2000)
 @given(
     text=drawings(),
     latched=st.booleans(),
@@ -156,7 +156,7 @@ def test_no_picture_makes_the_chart_break_a_law(
     assert chart.judge(view) == judgement
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=1000)
 @given(
     text=drawings(),
     config=st.sampled_from(["existing", "force 0", "force 2"]),
