@@ -48,6 +48,9 @@ class ControllerMeter(Protocol):
     def limit(self, workers: int) -> None:
         """So many passes may run at once."""
 
+    def bug(self) -> None:
+        """A pass failed for a reason that is nobody's fault but ours."""
+
     def finished(self, result: str, seconds: float) -> None:
         """A pass ended."""
 
@@ -219,9 +222,10 @@ class Controller:
         if isinstance(error, Conflict):
             self._log.info("somebody else wrote first", key=str(key), retry_in=delay)
             return "requeue"
-        if isinstance(error, StatewardError | TimeoutError):
+        if isinstance(error, StatewardError | TimeoutError) and not isinstance(error, HouseError):
             self._log.warning("pass failed", key=str(key), error=str(error), retry_in=delay)
         else:
+            self._meter.bug()
             self._log.error("pass failed by a bug", key=str(key), retry_in=delay, exc_info=error)
         return "error"
 

@@ -172,8 +172,6 @@ class WorkQueue(Generic[K]):
 
     def _let_rest(self, key: K, now: float) -> None:
         """Note until when a key that begins a pass is not woken again; forget who has rested."""
-        if not self._pace:
-            return
         for rested in takewhile(lambda it: self._rests[it] <= now, tuple(self._rests)):
             del self._rests[rested]
         self._rests.pop(key, None)

@@ -36,6 +36,7 @@ _QUEUE = ("name", "controller")
 COUNTERS: Families = {
     "controller_runtime_reconcile_total": ("Passes, by how they ended.", ("controller", "result")),
     "controller_runtime_reconcile_errors_total": ("Passes that failed.", ("controller",)),
+    "stateward_bugs_total": ("Passes that failed by a bug of ours.", ("controller",)),
     "workqueue_adds_total": ("Keys that came into the queue.", _QUEUE),
     "workqueue_retries_total": ("Keys that came back after a failure.", _QUEUE),
     "rest_client_requests_total": ("Requests to the API server.", ("code", "method")),
@@ -135,6 +136,7 @@ class ControllerMetrics:
 
     _results: dict[str, Counter]
     _errors: Counter
+    _bugs: Counter
     _seconds: Histogram
     _active: Gauge
     _limit: Gauge
@@ -146,6 +148,10 @@ class ControllerMetrics:
     def limit(self, workers: int) -> None:
         """So many workers may be busy at once."""
         self._limit.set(workers)
+
+    def bug(self) -> None:
+        """A pass failed for a reason that is nobody's fault but ours."""
+        self._bugs.inc()
 
     def finished(self, result: str, seconds: float) -> None:
         """A pass ended with one of :data:`RESULTS`."""
@@ -304,6 +310,7 @@ class Metrics:
         return ControllerMetrics(
             {result: results.labels(name, result) for result in RESULTS},
             self._counters["controller_runtime_reconcile_errors_total"].labels(name),
+            self._counters["stateward_bugs_total"].labels(name),
             self._histograms["controller_runtime_reconcile_time_seconds"].labels(name),
             self._gauges["controller_runtime_active_workers"].labels(name),
             self._gauges["controller_runtime_max_concurrent_reconciles"].labels(name),
@@ -359,6 +366,11 @@ class Metrics:
     def tell_of_process(self) -> None:
         """Add what the system says of this process: memory, CPU time, open files."""
         ProcessCollector(registry=self._registry)
+
+    def total(self, counter: str) -> int:
+        """Return what a counter has come to, over all its labels."""
+        samples = (it for family in self._counters[counter].collect() for it in family.samples)
+        return sum(int(it.value) for it in samples if it.name == counter)
 
     def render(self) -> tuple[bytes, str]:
         """Return the text for a scrape, and its content type."""

@@ -13,7 +13,7 @@ from stateward.sim.etcd.laws.watch import EtcdWatch
 from stateward.sim.etcd.mistakes import OUTAGE, may_be_told, untold
 from stateward.sim.etcd.oracles.acts import Acts
 from stateward.sim.etcd.oracles.ends import end_of
-from stateward.sim.etcd.oracles.failures import failed_passes
+from stateward.sim.etcd.oracles.failures import bugs, failed_passes
 from stateward.sim.etcd.oracles.lasting import never_told
 from stateward.sim.etcd.oracles.leaks import leaks
 from stateward.sim.etcd.oracles.logins import StrayLogins
@@ -132,6 +132,7 @@ async def _live(begin: Callable[[], _Lived], script: Script) -> Life:
     try:
         life.it.operate(life.ask.operators)
         await life.run(script)
+        life.judge_bugs()
     finally:
         lines = tuple(world.trace.lines)
         digest = world.trace.digest
@@ -213,6 +214,11 @@ class _Lived:
         found = leaks(self.watch.scene, self.watch.family) if not self.it.lasting else ()
         for sentence in found:
             watchman.book.report("LEAK", "nobody", sentence)
+
+    def judge_bugs(self) -> None:
+        """Ask that nothing, however bad, shows a bug in a pass."""
+        if found := bugs(self.it):
+            self.watch.watchman.book.report("K8", "nobody", f"{found} passes failed by a bug")
 
     def _judge_lasting(self) -> None:
         """Ask that what never ends is told: it is why a step does not come to its end."""

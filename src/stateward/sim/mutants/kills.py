@@ -11,18 +11,18 @@ from typing import Final
 from stateward.sim.mutants.clues import Clue
 
 _FOUND: Final = """
-3to5 | patch etcdclusters.etcd.aenix.io/status ns/shop | 26 | 429
-  etcd.decide.chart._recorded:drop-guard.1
+3to5 | patch etcdclusters.etcd.aenix.io/status ns/shop | 23 | 429
+  etcd.decide.chart._recorded:drop-guard.2
 asleep
   etcd.decide.absent._sleep:negate.1
   etcd.decide.rolling.running_versions:negate.3
-  etcd.decide.sizes.fall_asleep:drop-guard.3
 bare
-  etcd.moves.writing.newest:negate.1
   etcd.moves.writing._taken:drop-guard.1
   etcd.observe.Observer._claims:drop-not.1
 behind
   etcd.tell.latches.revision:drop-guard.2
+bootstrap | create statefulsets | 1 | act:delete-object:ConfigMap
+  etcd.decide.absent._lost_config:negate.1
 bootstrap | etcd status | -5 | stale-kinds:EtcdCluster:28:30 + act:delete-object:ConfigMap + act:cut-all:60
   etcd.moves.step.MakeNextMove._act:negate.1
 budget
@@ -39,6 +39,7 @@ full
   etcd.reading._quota:negate.1
   etcd.survey.ask_all:negate.5
 grow
+  etcd.decide.chart._recorded:drop-not.2
   etcd.decide.repair._freed:negate.2
   etcd.decide.repair._freed:negate.3
   etcd.decide.repair.await_learner:negate.1
@@ -58,13 +59,11 @@ kept | get services ns/shop | 10 | act:wipe:leader
 larger
   etcd.build.claims.staying:drop-precondition.1
   etcd.decide.space.grow_claims:drop-guard.1
-  etcd.model.view.View.is_outdated:drop-guard.1
   etcd.moves.objects.grow_claim:drop-precondition.1
+  etcd.moves.objects.recreate_workload:drop-not.2
   etcd.moves.objects.recreate_workload:drop-precondition.1
   etcd.observe.Observer._view:negate.2
   etcd.wanting.Want.pods:drop-not.1
-larger | etcd members | 10 | act:edit-object:ConfigMap
-  etcd.decide.absent._lost_config:negate.1
 lost-disk
   etcd.decide.guards.keeps_quorum_without:negate.1
   etcd.moves.objects.delete_pod:drop-precondition.1
@@ -98,13 +97,13 @@ one
   etcd.decide.rolling.version_problem:negate.2
   etcd.decide.sizes.grow:drop-guard.1
   etcd.decide.sizes.own_claims:drop-not.2
+  etcd.decide.sizes.strange_claim:drop-not.1
   etcd.model.history.answers:negate.1
   etcd.model.view.View.healthy_voters:negate.1
   etcd.model.view.View.voters:negate.1
   etcd.model.view.WorkloadSeen.is_settled:drop-not.1
   etcd.moves.objects.write_config:negate.1
   etcd.moves.objects.write_workload:negate.4
-  etcd.moves.step.MakeNextMove._act:negate.2
   etcd.moves.step._begins:drop-guard.1
   etcd.moves.volumes.KeepVolumes._let_go:drop-guard.1
   etcd.moves.writing.Applier._called_applied:drop-precondition.1
@@ -129,6 +128,8 @@ one
   runtime.election.Elector._write:drop-precondition.1
   runtime.informer.Informer.run:negate.2
   runtime.informer.Informer.run:swap-awaits.1
+  runtime.queue.WorkQueue._line_up:drop-guard.1
+  runtime.queue.WorkQueue._line_up:negate.1
   runtime.queue.WorkQueue._wake_one:drop-guard.1
   runtime.queue.WorkQueue.done:negate.1
   runtime.supervisor.Supervisor._lead:drop-guard.2
@@ -158,16 +159,21 @@ recover
   etcd.tell.notes._with_recovery:drop-guard.2
 replace
   etcd.decide.repair._freed:drop-guard.4
-roll | etcd members | 87 | act:wipe:1
+roll
+  etcd.decide.sizes.settle_workload:drop-guard.5
+roll | etcd members | 19 | act:wipe:1
   etcd.decide.repair._fails_by_template:negate.3
-scratch
+scratch | etcd members | 1 | act:stuck-pod:1:60 + act:delete-pod:1
   etcd.decide.sizes.grow:drop-guard.2
 secured
+  etcd.decide.chart._recorded:drop-guard.1
   etcd.moves.membership.set_auth:negate.1
   etcd.moves.membership.set_auth:swap-awaits.1
 silent
   etcd.decide.repair._fails_by_template:drop-guard.1
   etcd.decide.repair.refresh_broken_pod:drop-not.1
+silent | etcd members | 7 | stall:Pod:120
+  etcd.decide.repair.replace_unhealthy:drop-not.3
 taken
   etcd.decide.sizes._free_claim:negate.1
   etcd.decide.sizes._free_claim:negate.2
@@ -186,7 +192,7 @@ three
   runtime.holder.Holder.lets_go:negate.2
   runtime.holder.Holder.lets_go:negate.3
   runtime.holder.Holder.note:negate.3
-three | etcd remove | 1 | act:stuck-pod:0:80 + act:delete-pod:0
+three | etcd members | 13 | act:stuck-pod:0:80 + act:delete-pod:0
   etcd.decide.sizes.shrink:drop-guard.3
 two
   etcd.decide.sizes.shrink:negate.6

@@ -63,8 +63,14 @@ ALIVE: Final[Mapping[str, str]] = {
     " themselves whether all members are well; logins and volumes are changed a little sooner",
     "G-etcd.decide.rolling._is_caught_up:drop-guard.1": "it needs a leader that changes between"
     " two answers of one look; the pass fails, and the next one goes on",
+    "G-etcd.decide.sizes.fall_asleep:drop-guard.3": "it says another sentence while the last pod"
+    " goes, and writes nothing, since there is nothing left to change",
     "G-etcd.decide.sizes.start_of:negate.3": "it needs a pod below the survivor of a recovery;"
     " they are waited for before it goes on, past the cache",
+    "G-etcd.model.view.View.is_outdated:drop-guard.1": "it needs a controller of StatefulSets"
+    " that is silent for longer than there is between two passes; here it is quicker",
+    "G-etcd.moves.step.MakeNextMove._act:negate.2": "it needs a cache of clusters that is late by"
+    " just the note of a compaction; other moves only look more closely",
     "G-runtime.fencing.Fencing.around:drop-guard.1": "a read that fails keeps the lease from being"
     " let go for five seconds: the next leader waits until it runs out",
     "G-runtime.supervisor.Supervisor._lead:swap-awaits.2": "it needs a renewal under way when it"

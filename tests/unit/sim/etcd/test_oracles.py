@@ -6,13 +6,17 @@ import asyncio
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 
 import pytest
 
 from fakes.etcd_hand import Stage, played
+from stateward.core.outcome import Outcome
 from stateward.emulate.etcd.state import History
 from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.etcd.moves.step import MakeNextMove
 from stateward.etcd.operator import LEASE
+from stateward.etcd.seen import Seen
 from stateward.kube.client import MergePatch, Propagation
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
@@ -33,6 +37,7 @@ from stateward.sim.etcd.scenarios import KEY, SCENARIOS, Step, create
 from stateward.sim.etcd.wire import EtcdCall
 from stateward.sim.etcd.world import EtcdWorld
 from stateward.sim.faults import Family, Fault, Plan
+from stateward.sim.mutants import crew
 from stateward.sim.mutants.clues import Clue
 
 CONFIG = "shop-cluster-state"
@@ -415,3 +420,36 @@ def test_what_people_change_cannot_be_compared():
 
 def test_a_life_ends_the_same_whatever_chance_names(calm: Life):
     assert differences(calm, live(Ask("one", seed=7))) == ()
+
+
+# -------------------------------------------------------------------------- what mutants break
+
+
+@pytest.mark.parametrize(
+    ("law", "mutant", "scenario"),
+    [
+        ("E-S17", "G-etcd.wanting.Want.pods:drop-not.1", "larger"),
+        ("RECORD", "G-etcd.decide.chart._recorded:drop-guard.1", "secured"),
+    ],
+)
+def test_a_law_is_broken_by_a_planted_bug(law: str, mutant: str, scenario: str) -> None:
+    with crew.find(mutant).plant():
+        told = [str(it) for it in live(Ask(scenario)).violations]
+    assert any(it.startswith(law) for it in told), told
+
+
+def test_a_pass_that_fails_by_a_bug_is_told_in_bad_weather_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It fails once, and the next pass mends all: only the operator's own count tells of it."""
+    passes = count(1)
+    run = MakeNextMove.run
+
+    async def stumble(self: MakeNextMove, seen: Seen) -> Outcome:
+        if next(passes) == 5:
+            raise ZeroDivisionError
+        return await run(self, seen)
+
+    monkeypatch.setattr(MakeNextMove, "run", stumble)
+    told = [str(it) for it in live(Ask("one", Plan.parse("30=503"))).violations]
+    assert any(it.startswith("K8") and "by a bug" in it for it in told), told

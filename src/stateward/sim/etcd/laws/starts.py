@@ -1,7 +1,8 @@
-"""E-S6, E-S7, E-S8, E-S12 and E-S16 at the moment at which an etcd starts."""
+"""E-S6, E-S7, E-S8, E-S12, E-S16 and E-S17 at the moment at which an etcd starts."""
 
 from __future__ import annotations
 
+from stateward.core.quantity import Quantity
 from stateward.emulate.etcd.servers import Server
 from stateward.etcd.build.config import STATE
 from stateward.etcd.model.names import config_key
@@ -50,6 +51,7 @@ class Starts:
         if cluster is None:
             return
         self._judge_volume(cluster, server)
+        self._judge_room(cluster, server)
         self._judge_beginning(cluster, server)
         self._judge_version(cluster, server)
         if server.start.force:
@@ -65,6 +67,14 @@ class Starts:
         member = self._scene.truth.listed(disk.history).get(disk.member_id)
         if member is not None and start.peer_url not in member.peer_urls:
             self._report("E-S6", cluster, f"{start.name} starts on the volume of {member.name}")
+
+    def _judge_room(self, cluster: ObjectKey, server: Server) -> None:
+        """A database that may grow beyond its volume ends when that is full, and for good."""
+        for claim, disk in self._scene.truth.claims(cluster):
+            room = claim.document()["status"].get("capacity", {}).get("storage", "0")
+            if disk is server.disk and server.start.quota > int(Quantity.parse(room)):
+                told = f"{server.start.quota} bytes on a volume of {room}"
+                self._report("E-S17", cluster, f"{server.start.name} may write {told}")
 
     def _judge_beginning(self, cluster: ObjectKey, server: Server) -> None:
         """Nobody begins a cluster once there was one that is on record, and nobody twice."""

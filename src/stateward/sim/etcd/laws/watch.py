@@ -10,6 +10,7 @@ from stateward.etcd.model.names import CLUSTER_UID_LABEL
 from stateward.etcd.operator import LEASE
 from stateward.sim.etcd.laws.claims import Claims
 from stateward.sim.etcd.laws.intents import Intents
+from stateward.sim.etcd.laws.logins import Logins
 from stateward.sim.etcd.laws.members import Changes
 from stateward.sim.etcd.laws.pods import Scales, Stops
 from stateward.sim.etcd.laws.scene import Scene
@@ -58,7 +59,11 @@ class EtcdWatch:
         self.words = Words(self.scene, self.family)
         self._starts = Starts(self.scene)
         self._strangers = Strangers(self.scene)
-        self._ears: list[Agreed] = [Changes(self.scene).agreed, self._served]
+        self._ears: list[Agreed] = [
+            Changes(self.scene).agreed,
+            Logins(self.scene).agreed,
+            self._served,
+        ]
         self._ears.append(self._strangers.agreed)
         it.universe.on_commit = self._agreed
 

@@ -6,11 +6,12 @@ from stateward.emulate.etcd.servers import cluster_id
 from stateward.etcd.build.config import CLUSTER, FORCE, STATE, TOKEN
 from stateward.etcd.model.members import quorum
 from stateward.etcd.model.names import config_key
+from stateward.kube.client import Change
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, DISRUPTION_BUDGETS, PODS, STATEFUL_SETS
 from stateward.local.store import StoreEvent
-from stateward.sim.etcd.laws.scene import Scene
+from stateward.sim.etcd.laws.scene import FRESH, Scene
 from stateward.sim.etcd.laws.truth import cluster_of, ordinal
 from stateward.sim.laws.watchman import Actor, begins_to_go
 
@@ -22,6 +23,8 @@ class Writes:
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
+        #: When somebody else deleted what members start with.
+        self._taken: dict[ObjectKey, float] = {}
         scene.watchman.on_change(CONFIG_MAPS.name, self._config)
         scene.watchman.on_change(DISRUPTION_BUDGETS.name, self._budget)
         scene.watchman.on_change(STATEFUL_SETS.name, self._template)
@@ -30,6 +33,8 @@ class Writes:
 
     def _config(self, actor: Actor, event: StoreEvent) -> None:
         about = actor.about
+        if not actor.operates and event.change is Change.DELETED:
+            self._taken[event.now.key] = self._scene.it.world.loop.time()
         if not actor.operates or about is None or event.now.key != config_key(about):
             return
         if begins_to_go(event):
@@ -113,12 +118,15 @@ class Writes:
             self._scene.report("E-S16", actor, "members would speak to clients in the open")
 
     def _judge_beginning(self, actor: Actor, event: StoreEvent) -> None:
-        """Members that begin find what they are to begin with."""
+        """Members that begin find what they are to begin with, unless it was taken just then."""
         about, store = actor.about, self._scene.it.world.api.store
         cluster = self._scene.cluster(about) if about is not None else None
         if about is None or cluster is None or cluster.status.cluster_id:
             return
         there = store.get(CONFIG_MAPS.name, config_key(about)) is not None
+        taken = self._taken.get(config_key(about), -FRESH)
+        if self._scene.it.world.loop.time() - taken < FRESH:
+            return
         if event.before is None and not there and event.now.document()["spec"].get("replicas"):
             self._scene.report("E-S7", actor, "members begin, and nothing says with whom")
 
