@@ -85,6 +85,9 @@ REGRESSIONS: dict[str, str] = {
     "larger | patch pods ns/shop-1 | 1 | act:recreate-cr": (
         "a StatefulSet was parted from its pods when another cluster of that name was there already"
     ),
+    "larger | delete statefulsets | 1 | crash-before:16": (
+        "pods were tied to their cluster that were tied to it already"
+    ),
     "full | etcd alarms | 1 | stale-kinds:EtcdCluster:20:60": (
         "a full database was compacted again and again, since nobody could note that it had been"
     ),

@@ -30,6 +30,7 @@ def pod_seen(pod: Pod, ordinal: int, workload: str) -> PodSeen:
         name=pod.metadata.name,
         ordinal=ordinal,
         ours=maker is None or maker.uid == workload,
+        owners=frozenset(it.uid for it in pod.metadata.owner_references),
         created=_created(pod.metadata),
         address=pod.status.pod_ip,
         node=pod.spec.node_name,

@@ -23,6 +23,8 @@ class PodSeen:
     deleting: bool = False
     #: Whether the workload that is there made it; one of an earlier workload may still be leaving.
     ours: bool = True
+    #: The UIDs of those with which it goes.
+    owners: frozenset[str] = frozenset()
     #: Which revision of the workload it was made from.
     revision: str = ""
     #: Whether the container of etcd runs now, and how often it was started again.

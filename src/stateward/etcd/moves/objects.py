@@ -103,6 +103,8 @@ async def recreate_workload(
 
 
 async def _tie_pod(tools: Tools, seen: Seen, pod: PodSeen) -> None:
+    if seen.cluster.metadata.uid in pod.owners:
+        return
     metadata = ObjectMeta(name=pod.name, namespace=seen.cluster.metadata.namespace, uid=pod.uid)
     body = claims.going_with(seen.cluster, metadata, PODS)
     with suppress(NotFound, Conflict, Invalid):  # it is gone, or another one has its name
