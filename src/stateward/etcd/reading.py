@@ -8,7 +8,7 @@ from typing import Any
 from stateward.core import moments
 from stateward.core.quantity import Quantity
 from stateward.etcd.api.kind import ETCD_CLUSTERS
-from stateward.etcd.api.settings import CONTAINER
+from stateward.etcd.api.settings import CONTAINER, tagged_version
 from stateward.etcd.build.flags import quota
 from stateward.etcd.model.lastwords import last_words
 from stateward.etcd.model.names import CLUSTER_UID_LABEL, labels
@@ -87,7 +87,8 @@ def workload_seen(live: Workload, *, differs: bool, outgrown: bool, disowned: bo
         differs=differs,
         outgrown=outgrown,
         disowned=disowned,
-        quota=_quota(live.spec),
+        quota=sum(map(quota, _etcd_in(live.spec))),
+        version=next((_version(it) for it in _etcd_in(live.spec)), ""),
     )
 
 
@@ -97,9 +98,14 @@ def covered(spec: Mapping[str, Any]) -> range:
     return range(start, start + int(spec.get("replicas", 1)))
 
 
-def _quota(spec: Mapping[str, Any]) -> int:
+def _etcd_in(spec: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return etcd's own container in the template of a StatefulSet, which should be one."""
     pod = (spec.get("template") or {}).get("spec") or {}
-    return sum(quota(it) for it in pod.get("containers") or () if it.get("name") == CONTAINER)
+    return [it for it in pod.get("containers") or () if it.get("name") == CONTAINER]
+
+
+def _version(container: Mapping[str, Any]) -> str:
+    return str(tagged_version(str(container.get("image"))) or "")
 
 
 def _former(live: Workload) -> str:

@@ -97,8 +97,14 @@ def running_versions(view: View) -> tuple[Version, ...]:
     """Return the versions that members run, or the last one that was seen."""
     said = [_parsed(it.said.version) for it in view.replicas if it.said is not None]
     found = tuple(it for it in said if it is not None)
-    last = _parsed(view.cluster.status.version)
+    last = _parsed(view.cluster.status.version or _fell_asleep_with(view))
     return found or ((last,) if last else ())
+
+
+def _fell_asleep_with(view: View) -> str:
+    """Return which version wrote the data of a cluster that sleeps, if no status tells any more."""
+    workload, has_slept_on = view.workload, any(it.claim is not None for it in view.replicas)
+    return workload.version if workload and not workload.replicas and has_slept_on else ""
 
 
 def _parsed(text: str) -> Version | None:

@@ -96,6 +96,8 @@ class WorkloadSeen:
     disowned: bool = False
     #: How many bytes a database may grow to by the flags in its template; 0: they do not say.
     quota: int = 0
+    #: The version of etcd that the image in its template names; empty: it names none.
+    version: str = ""
 
     @property
     def is_settled(self) -> bool:

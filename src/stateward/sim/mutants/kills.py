@@ -36,7 +36,6 @@ full
   etcd.decide.space._give_back:negate.3
   etcd.decide.space.make_room:drop-not.4
   etcd.decide.space.quiet_the_removed:negate.2
-  etcd.reading._quota:negate.1
   etcd.survey.ask_all:negate.5
 grow
   etcd.decide.chart._recorded:drop-not.2

@@ -64,6 +64,18 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
         {"workload": {"differs": True, "replicas": 0}},
         "WriteWorkload 0",
     ),
+    (
+        "15 asleep on the data of another version, and only the workload tells which",
+        "0: c",
+        {"workload": {"differs": True, "replicas": 0, "version": "3.4.1"}},
+        "Refuse UpgradeRefused",
+    ),
+    (
+        "15 asleep since ever: another version may be wanted",
+        "0:",
+        {"workload": {"differs": True, "replicas": 0, "version": "3.4.1"}},
+        "WriteWorkload 0",
+    ),
     ("16 made asleep, now wanted", "3:", {"replicas": 0, "config": None}, "WriteConfig new 0 1 2"),
     (
         "16 the one that sleeps is woken by force",
