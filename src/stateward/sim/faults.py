@@ -103,7 +103,7 @@ _SHAPES: Final = {
     Kind.UNSEEN: ("kind", "number?"),
     Kind.REORDER: ("kind", "seconds", "seconds?"),
     Kind.SERVER: ("seconds", "seconds"),
-    Kind.ZOMBIE: ("seconds?", "number?"),
+    Kind.ZOMBIE: ("seconds?", "share?"),
     Kind.TWO_LEADERS: ("seconds",),
     Kind.ACT: ("name",),
     Kind.UPGRADE: ("word",),
@@ -129,12 +129,15 @@ class Fault:
 
     def check(self) -> None:
         """Raise UsageError when it lacks what makes it exact, or says what is no number."""
-        for place, shape in enumerate(_SHAPES.get(self.kind, ("seconds?",))):
+        shapes = _SHAPES.get(self.kind, ("seconds?",))
+        if len(self.details) > len(shapes) and self.kind is not Kind.ACT:  # acts know their own
+            raise UsageError(f"{self.kind.text} must have at most {len(shapes)} details: {self}")
+        for place, shape in enumerate(shapes):
             given, what = self.detail(place, ""), shape.rstrip("?")
             if not given and shape.endswith("?"):
                 continue
             if not given or not _fits(what, given):
-                must = "seconds, of 0 or more," if what == "seconds" else f"a {what}"
+                must = _MUST.get(what, f"a {what}")
                 raise UsageError(f"{self.kind.text} must have {must} at place {place + 1}: {self}")
 
     def detail(self, place: int, default: str = "0") -> str:
@@ -156,7 +159,12 @@ class Fault:
         return found
 
 
+_MUST: Final = {"seconds": "seconds, of 0 or more,", "share": "a share, from 0 to 1,"}
+
+
 def _fits(what: str, given: str) -> bool:
+    if what == "share":
+        return is_number(given) and 0 <= float(given) <= 1
     if what == "seconds":
         return is_number(given) and float(given) >= 0
     return what != "number" or is_number(given)
@@ -217,6 +225,6 @@ CALM: Final = Plan()
 
 def _hit(text: str) -> Hit:
     call, equals, rest = text.partition("=")
-    if not equals or not call.isdecimal():
-        raise UsageError(f"a plan must be written as CALL=FAULT,...; got {text!r}")
+    if not equals or not call.isdecimal() or int(call) < 1:
+        raise UsageError(f"a plan must be CALL=FAULT,... and calls count from 1; got {text!r}")
     return Hit(int(call), Fault.parse(rest))

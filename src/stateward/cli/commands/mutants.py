@@ -39,6 +39,8 @@ def hunt(mutants: tuple[str, ...], jobs: int, report: Path | None) -> int:
     complaints = [] if interrupted else list(score.complaints())
     for it in complaints:
         click.echo(f"simulate: {it}")
+    if interrupted:
+        click.echo("simulate: interrupted; until then:")
     click.echo(score.last_line())
     if interrupted:
         return INTERRUPTED

@@ -44,6 +44,8 @@ def walk(minutes: float, jobs: int, report: Path | None) -> int:
         click.echo(f"{it}\n   stateward simulate --pair {it.name}")
     for name in found.idle:
         click.echo(f"{name}: nothing depends on it, and it is not declared to be inert")
+    if interrupted:
+        click.echo("simulate: interrupted; until then:")
     click.echo(_last_line(found))
     if report is not None:
         report.write_text(json.dumps(_as_json(found, jobs), indent=2) + "\n", encoding="utf-8")

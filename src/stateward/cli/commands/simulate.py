@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import platform
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 from rich.console import Console
@@ -42,18 +43,18 @@ _SEEDS = 2**31 - 1
 
 @click.command()
 @click.option("--scenario", "scenarios", multiple=True, metavar="NAME", help="Only this; repeat.")
-@click.option("--family", default="", metavar="LETTERS", help="Only these families, as in ABI.")
+@click.option("--family", metavar="LETTERS", help="Only these families, as in ABI.")
 @click.option("--seed", type=click.IntRange(0, _SEEDS), help="Order and chance of all lives.")
 @click.option("--minutes", type=click.FloatRange(0), help="End after; 0: when all is lived.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Processes; one a core otherwise.")
-@click.option("--plan", default="", help="Live one plan and tell it: CALL=FAULT,... or calm.")
-@click.option("--operators", type=click.IntRange(1, 9), default=1, help="With --plan: how many.")
+@click.option("--plan", help="Live one plan and tell it: CALL=FAULT,... or calm.")
+@click.option("--operators", type=click.IntRange(1, 9), help="With --plan: how many.")
 @click.option("--swarm", is_flag=True, help="Seeds without end; with --seed alone, tell that one.")
 @click.option("--mutants", is_flag=True, help="Plant bugs; the simulation must find them.")
 @click.option("--mutant", "chosen", multiple=True, metavar="ID", help="Only this bug; repeat.")
 @click.option("--pairs", "all_pairs", is_flag=True, help="Go from every spec to every other.")
-@click.option("--pair", default="", metavar="NAME", help="Only this pair: BASE:CASE:CASE.")
-@click.option("--report", default="", metavar="FILE", help="Write what was found as JSON.")
+@click.option("--pair", metavar="NAME", help="Only this pair: BASE:CASE:CASE.")
+@click.option("--report", metavar="FILE", help="Write what was found as JSON.")
 @click.option("--list", "only_list", is_flag=True, help="Show scenarios and families.")
 def simulate(**options: Any) -> int:
     """Let the etcd operator live in a simulated world, and let things go wrong at every call.
@@ -62,7 +63,8 @@ def simulate(**options: Any) -> int:
     Without --plan it takes plan after plan, five minutes long unless --minutes says otherwise.
     Exit code 1: a law was broken; what is printed then shows it again, step by step. With
     --mutants: a bug with a number lives, or too many others, or one of them for no known reason.
-    With --pairs specs are edited instead: every case of the schema after every other.
+    With --pairs specs are edited instead: every case of the schema after every other. Exit code 2:
+    what was asked for cannot be honoured; 130: Ctrl-C. docs/reliability.md has the faults of plans.
     """
     given = _Given(**options)
     if given.only_list:
@@ -71,12 +73,12 @@ def simulate(**options: Any) -> int:
     names = _known(given.scenarios)
     _check_ways(given)
     be_quiet()
-    if given.plan:
+    if given.plan is not None:
         return _tell(_asked(given))
-    if given.swarm and given.seed is not None and given.minutes is None:
-        return _tell(swarm_ask(given.seed, names))
+    if given.is_one_of_a_swarm:
+        return min(_tell(swarm_ask(given.seed or 0, names)), 1)  # what is drawn may come too late
     jobs = given.jobs or len(os.sched_getaffinity(0))
-    if given.pair:
+    if given.pair is not None:
         return pairs.tell(given.pair)
     if given.all_pairs:
         minutes = _MINUTES if given.minutes is None else given.minutes
@@ -91,40 +93,74 @@ class _Given:
     """The options."""
 
     scenarios: tuple[str, ...]
-    family: str
+    family: str | None
     seed: int | None
     minutes: float | None
     jobs: int | None
-    plan: str
-    operators: int
+    plan: str | None
+    operators: int | None
     swarm: bool
-    report: str
+    report: str | None
     only_list: bool
     mutants: bool
     all_pairs: bool
-    pair: str
+    pair: str | None
     chosen: tuple[str, ...]
+
+    @property
+    def is_one_of_a_swarm(self) -> bool:
+        """True when one seed is to be told, and not many lived."""
+        return self.swarm and self.seed is not None and self.minutes is None
 
 
 # -------------------------------------------------------------------------- what is asked for
 
 
+#: What each way of living goes by, beside its own option.
+_GOES_BY: Final[Mapping[str, Collection[str]]] = {
+    "a campaign": ("--scenario", "--family", "--seed", "--minutes", "--jobs", "--report"),
+    "--plan": ("--scenario", "--seed", "--operators"),
+    "--swarm": ("--scenario", "--seed", "--minutes", "--jobs", "--report"),
+    "--swarm with --seed alone": ("--scenario", "--seed"),
+    "--pairs": ("--minutes", "--jobs", "--report"),
+    "--pair": (),
+    "--mutants": ("--mutant", "--jobs", "--report"),
+    "--mutant": ("--jobs", "--report"),
+}
+
+
 def _check_ways(given: _Given) -> None:
     """Refuse options that cannot be honoured together, rather than leave one of them out."""
     chosen = {
-        "--plan": given.plan,
+        "--plan": given.plan is not None,
         "--swarm": given.swarm,
         "--pairs": given.all_pairs,
-        "--pair": given.pair,
-        "--mutants": given.mutants or given.chosen,
+        "--pair": given.pair is not None,
+        "--mutants" if given.mutants else "--mutant": given.mutants or given.chosen,
     }
     ways = [name for name, value in chosen.items() if value]
     if len(ways) > 1:
         raise UsageError(f"one of {' and '.join(ways)} must be chosen: each is a way of its own")
-    lives = {"--scenario": given.scenarios, "--family": given.family}
-    idle = [name for name, value in lives.items() if value]
-    if idle and {*ways} & {"--pairs", "--pair", "--mutants"}:
-        raise UsageError(f"{idle[0]} must be left out with {ways[0]}: it has lives of its own")
+    way = "--swarm with --seed alone" if given.is_one_of_a_swarm else next(iter(ways), "a campaign")
+    if idle := [it for it in _typed(given) if it != way and it not in _GOES_BY[way]]:
+        raise UsageError(f"{idle[0]} must be left out with {way}, which does not go by it")
+    if given.minutes is not None and not math.isfinite(given.minutes):
+        raise UsageError(f"--minutes must be a number, 0 for no end; got {given.minutes}")
+
+
+def _typed(given: _Given) -> list[str]:
+    """Return the options with a value that were given."""
+    values = {
+        "--scenario": given.scenarios or None,
+        "--family": given.family,
+        "--seed": given.seed,
+        "--minutes": given.minutes,
+        "--jobs": given.jobs,
+        "--operators": given.operators,
+        "--report": given.report,
+        "--mutant": given.chosen or None,
+    }
+    return [name for name, value in values.items() if value is not None]
 
 
 def _known(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -139,7 +175,7 @@ def _asked(given: _Given) -> Ask:
     if len(given.scenarios) != 1:
         raise UsageError("--plan must come with one --scenario, the one that it is for")
     seed = 1 if given.seed is None else given.seed
-    return Ask(given.scenarios[0], Plan.parse(given.plan), seed, given.operators)
+    return Ask(given.scenarios[0], Plan.parse(given.plan or ""), seed, given.operators or 1)
 
 
 def _wish(given: _Given, names: tuple[str, ...]) -> Wish:
@@ -148,16 +184,16 @@ def _wish(given: _Given, names: tuple[str, ...]) -> Wish:
         minutes = 0.0 if given.swarm else _MINUTES
     return Wish(
         names,
-        read_letters(given.family),
+        read_letters(given.family or ""),
         seed=1 if given.seed is None else given.seed,
         seconds=minutes * 60 if minutes else None,
         swarm=given.swarm,
     )
 
 
-def _writable(report: str) -> Path | None:
+def _writable(report: str | None) -> Path | None:
     """Return where the report goes; that it cannot go there is better known before the lives."""
-    if not report:
+    if report is None:
         return None
     try:
         with Path(report).open("a", encoding="utf-8"):
@@ -246,13 +282,13 @@ class _Show:
             except KeyboardInterrupt:
                 interrupted = True
         self._seconds = self._seconds or time.monotonic() - self._began
-        self._sum_up(campaign.results)
+        self._sum_up(campaign.results, interrupted=interrupted)
         if interrupted:
             return INTERRUPTED
         return 1 if campaign.results.findings else 0
 
     def _work(self, campaign: Campaign) -> None:
-        self._say(f"simulate: {len(self._wish.scenarios)} scenarios in calm first")
+        self._say(f"simulate: {render.many(len(self._wish.scenarios), 'scenario')} in calm first")
         campaign.prepare()
         if not self._wish.swarm:
             self._say(*render.sizes(campaign.spaces))
@@ -272,14 +308,19 @@ class _Show:
             campaign.share(), lambda: render.progress(campaign.results, campaign.planned, seconds)
         )
 
-    def _sum_up(self, found: Results) -> None:
+    def _sum_up(self, found: Results, *, interrupted: bool) -> None:
         self._out.print(render.table(found))
         for line in render.findings(found.ways()):
             self._out.print(line, markup=False, soft_wrap=True)
-        self._out.print(render.verdict(found, self._seconds), markup=False, soft_wrap=True)
+        last = render.verdict(found, self._seconds, interrupted=interrupted)
+        self._out.print(last, markup=False, soft_wrap=True)
         if self._report is not None:
             machine = {"cores": os.cpu_count(), "python": platform.python_version()}
-            asked = {"scenarios": self._wish.scenarios, "families": self._wish.letters}
-            run = {"seed": self._wish.seed, "jobs": self._jobs, "seconds": round(self._seconds, 1)}
-            whole = {**asked, **run, "machine": machine, **as_json(found)}
+            whole = {
+                "asked": asdict(self._wish) | {"jobs": self._jobs},
+                "interrupted": interrupted,
+                "seconds": round(self._seconds, 1),
+                "machine": machine,
+                **as_json(found),
+            }
             self._report.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")

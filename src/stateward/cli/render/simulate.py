@@ -38,11 +38,11 @@ def sizes(spaces: Sequence[Space]) -> Iterator[str]:
 def progress(found: Results, planned: int | None, seconds: float) -> str:
     """Return how far a campaign is."""
     if planned == 0:
-        return f"{_many(found.lives, 'life', 'lives')} in calm"
+        return f"{many(found.lives, 'life', 'lives')} in calm"
     plans = sum(row.plans for (letter, _), row in found.rows.items() if letter != NONE)
     of = f" of {planned:,}" if planned is not None else ""
     pace = 60 * found.lives / seconds if seconds else 0
-    bad = _many(sum(it.bad for it in found.rows.values()), "bad life", "bad lives")
+    bad = many(sum(it.bad for it in found.rows.values()), "bad life", "bad lives")
     told = f"{plans:,}{of} plans, {found.hours:,.1f} virtual hours, {bad}"
     return f"{told}, {pace:,.0f} lives a minute"
 
@@ -68,9 +68,9 @@ def table(found: Results) -> Table:
 def findings(ways: Iterable[Sequence[Finding]]) -> Iterator[str]:
     """Yield every way to fail, with the command that shows it; the report has every place."""
     for number, way in enumerate(ways, 1):
-        it, times = way[0], _many(sum(one.count for one in way), "time")
+        it, times = way[0], many(sum(one.count for one in way), "time")
         where = f" at {it.place}" if it.place else ""
-        more = f" and {_many(len(way) - 1, 'more place')}" if len(way) > 1 else ""
+        more = f" and {many(len(way) - 1, 'more place')}" if len(way) > 1 else ""
         yield f"{number}. {it.law}, {times}: {it.what}{where}{more}"
         yield f"   {it.violation}"
         yield f"   {command(it.smallest or it.first.ask)}"
@@ -83,10 +83,12 @@ def command(ask: Ask) -> str:
     return f"stateward simulate --scenario {ask.scenario} --plan {plan} --seed {ask.seed}{several}"
 
 
-def verdict(found: Results, seconds: float) -> str:
+def verdict(found: Results, seconds: float, *, interrupted: bool = False) -> str:
     """Return the last line."""
     ways = len(found.ways())
-    bad = _many(ways, "way to fail", "ways to fail") if ways else "all well"
+    well = "nothing broken so far" if interrupted else "all well"
+    bad = many(ways, "way to fail", "ways to fail") if ways else well
+    bad = f"interrupted; {bad}" if interrupted else bad
     pace = 60 * found.lives / seconds if seconds else 0
     return (
         f"simulate: {bad}; {found.lives:,} lives in {seconds:,.0f} s ({pace:,.0f} a minute), "
@@ -98,5 +100,6 @@ def _coverage(seen: int, feasible: int) -> str:
     return f"{seen:,} of {feasible:,} ({100 * seen / feasible:.0f} %)" if feasible else ""
 
 
-def _many(count: int, one: str, more: str = "") -> str:
+def many(count: int, one: str, more: str = "") -> str:
+    """Return a number of things."""
     return f"{count:,} {one if count == 1 else more or one + 's'}"

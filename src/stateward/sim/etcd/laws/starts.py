@@ -71,8 +71,10 @@ class Starts:
     def _judge_room(self, cluster: ObjectKey, server: Server) -> None:
         """A database that may grow beyond its volume ends when that is full, and for good."""
         for claim, disk in self._scene.truth.claims(cluster):
-            room = claim.document()["status"].get("capacity", {}).get("storage", "0")
-            if disk is server.disk and server.start.quota > int(Quantity.parse(room)):
+            room = (claim.document().get("status") or {}).get("capacity", {}).get("storage")
+            if room is None or disk is not server.disk:
+                continue
+            if server.start.quota > int(Quantity.parse(room)):
                 told = f"{server.start.quota} bytes on a volume of {room}"
                 self._report("E-S17", cluster, f"{server.start.name} may write {told}")
 

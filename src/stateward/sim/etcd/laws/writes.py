@@ -13,7 +13,7 @@ from stateward.kube.resources import CONFIG_MAPS, DISRUPTION_BUDGETS, PODS, STAT
 from stateward.local.store import StoreEvent
 from stateward.sim.etcd.laws.scene import FRESH, Scene
 from stateward.sim.etcd.laws.truth import cluster_of, ordinal
-from stateward.sim.laws.watchman import Actor, begins_to_go
+from stateward.sim.laws.watchman import Actor, Sent, begins_to_go
 
 _SAFE = "--advertise-client-urls=https:"
 
@@ -25,9 +25,16 @@ class Writes:
         self._scene = scene
         #: When somebody else deleted what members start with.
         self._taken: dict[ObjectKey, float] = {}
+        #: When a StatefulSet was last asked for; whoever sleeps meanwhile is carried out later.
+        self._asked: dict[int, float] = {}
+        scene.watchman.on_sent(self._sent)
         scene.watchman.on_change(CONFIG_MAPS.name, self._config)
         scene.watchman.on_change(DISRUPTION_BUDGETS.name, self._budget)
         scene.watchman.on_change(STATEFUL_SETS.name, self._template)
+
+    def _sent(self, sent: Sent) -> None:
+        if sent.kube is not None and sent.kube.resource.name == STATEFUL_SETS.name:
+            self._asked[id(sent.call)] = sent.at
 
     # ------------------------------------------------------------------ what members start with
 
@@ -113,7 +120,7 @@ class Writes:
         if not seen or not all(it.spec.security.tls.server_secret for it in seen):
             return
         pod: Json = event.now.document()["spec"]["template"]["spec"]
-        etcd = next(it for it in pod["containers"] if it["name"] == "etcd")
+        etcd: Json = next((it for it in pod["containers"] if it["name"] == "etcd"), {})
         if not any(it.startswith(_SAFE) for it in etcd.get("args") or ()):
             self._scene.report("E-S16", actor, "members would speak to clients in the open")
 
@@ -124,8 +131,8 @@ class Writes:
         if about is None or cluster is None or cluster.status.cluster_id:
             return
         there = store.get(CONFIG_MAPS.name, config_key(about)) is not None
-        taken = self._taken.get(config_key(about), -FRESH)
-        if self._scene.it.world.loop.time() - taken < FRESH:
+        asked = self._asked.get(id(actor.call), self._scene.it.world.loop.time())
+        if asked - self._taken.get(config_key(about), -FRESH) < FRESH:
             return
         if event.before is None and not there and event.now.document()["spec"].get("replicas"):
             self._scene.report("E-S7", actor, "members begin, and nothing says with whom")

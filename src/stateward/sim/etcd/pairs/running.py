@@ -12,7 +12,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
 
-from stateward.core.errors import UsageError
+from stateward.core.errors import HouseError, UsageError
 from stateward.kube.codec import Json
 from stateward.sim.etcd.pairs.bases import BASES
 from stateward.sim.etcd.pairs.cases import SAME
@@ -245,7 +245,7 @@ def _read(busy: dict[int, Branch], pipe: int) -> list[Json]:
 def _sound(told: Json) -> Json:
     """Return what a branch tells; raise what ended it."""
     if "fell" in told:
-        raise UsageError(told["fell"])
+        raise HouseError(told["fell"])
     return told
 
 

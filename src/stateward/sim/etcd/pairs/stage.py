@@ -137,10 +137,16 @@ class Branch:
 def branch(live: Callable[[], Iterator[Json]]) -> Branch:
     """Copy this process and live something in the copy; every item is told as it is yielded."""
     ours, theirs = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(ours)
-        _live(live, theirs)
+    # Ctrl-C that comes while a process is copied would be lost in a hook of somebody else's.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        pid = os.fork()
+        if pid == 0:
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the original hears it, and ends us
+            os.close(ours)
+            _live(live, theirs)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
     os.close(theirs)
     return Branch(pid, ours)
 
