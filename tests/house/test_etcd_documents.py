@@ -131,3 +131,22 @@ async def test_the_changes_of_the_tutorial_are_taken_and_refused_as_it_says() ->
     changes = PATCH.findall(TUTORIAL)
     assert len(changes) >= 7
     assert [refused(*it[:3]) for it in changes] == ["# refused" in said for *_, said in changes]
+
+
+def test_every_law_is_in_the_table_of_laws() -> None:
+    """Whoever is told ``E-S7`` can look it up, and where it is judged is where the table says."""
+    table = (ROOT / "docs/reliability.md").read_text().partition("## Laws")[2].partition("\n## ")[0]
+    rows = dict(re.findall(r"^\| `([^`]+)` \|.*\| (.*) \|$", table, re.MULTILINE))
+    source = ROOT / "src/stateward/sim"
+    named: dict[str, set[str]] = {}
+    for path in (*source.glob("laws/*.py"), *source.glob("etcd/**/*.py")):
+        for law in re.findall(r"""(?:report\(\s*|law = )"([A-Z][A-Z0-9'-]*)\"""", path.read_text()):
+            named.setdefault(law, set()).add(path.name)
+    assert len(named) > 30
+    assert not named.keys() - rows.keys()
+    strays = {law: it for law, it in named.items() if it - {"life.py"} - set(_files(rows[law]))}
+    assert not strays
+
+
+def _files(cell: str) -> list[str]:
+    return [it.rpartition("/")[2] for it in re.findall(r"`([^`]+)`", cell)]
