@@ -6,7 +6,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import count, islice
+from itertools import count, islice, zip_longest
 from typing import Final
 
 from stateward.app.simulate.crew import Crew, Heard
@@ -203,11 +203,16 @@ def _batches(supply: Iterator[_Errand]) -> Iterator[list[_Errand]]:
         alike: dict[Ask, list[_Errand]] = {}
         for it in ahead:
             alike.setdefault(replace(it.ask, plan=CALM), []).append(it)
-        for errands in alike.values():
-            errands.sort(key=lambda it: [hit.call for hit in it.ask.plan.hits])
-            for place in range(0, len(errands), _TOGETHER):
-                yield errands[place : place + _TOGETHER]
+        for turn in zip_longest(*map(_in_parts, alike.values())):
+            yield from (part for part in turn if part)
         window = min(2 * window, _WINDOWS[1])
+
+
+def _in_parts(errands: list[_Errand]) -> list[list[_Errand]]:
+    """Return parts that each reach from the first calls to the last: time may end after any."""
+    errands.sort(key=lambda it: [hit.call for hit in it.ask.plan.hits])
+    parts = -(-len(errands) // _TOGETHER)
+    return [errands[first::parts] for first in range(parts)]
 
 
 def swarm_ask(seed: int, scenarios: Sequence[str]) -> Ask:

@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from fakes import workers
+from stateward.app.simulate import campaign
 from stateward.app.simulate.campaign import Campaign, Wish
 from stateward.app.simulate.crew import Crew
 from stateward.core.errors import HouseError
+from stateward.sim.etcd.life import Ask
 from stateward.sim.explore.results import Finding
+from stateward.sim.faults import Plan
 
 
 def ran(
@@ -86,3 +89,16 @@ def test_whoever_leaves_leaves_no_process_behind():
         processes = [it.process for it in crew._hands]
         crew.listen(10)
     assert [it.is_alive() for it in processes] == [False, False]
+
+
+def test_a_run_that_ends_early_has_seen_all_scenarios_and_late_calls_too():
+    """The first part of each scenario reaches from its first calls to its last."""
+    asks = [Ask(name, Plan.parse(f"{n}=409")) for name in ("one", "grow") for n in range(1, 101)]
+    parts = list(campaign._batches(campaign._Errand("B", it) for it in asks))
+
+    assert [{it.ask.scenario for it in part} for part in parts[:2]] == [{"one"}, {"grow"}]
+    calls = [it.ask.plan.hits[0].call for it in parts[0]]
+    assert calls == sorted(calls)
+    assert calls[0] <= 5
+    assert calls[-1] >= 95
+    assert sorted(str(it.ask) for part in parts for it in part) == sorted(map(str, asks))
