@@ -9,7 +9,7 @@ from stateward.kube.client import Change
 from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
 from stateward.local.store import StoreEvent
-from stateward.sim.etcd.laws.looks import Looks
+from stateward.sim.etcd.laws.looks import NEVER, Looks
 from stateward.sim.etcd.laws.truth import Truth
 from stateward.sim.etcd.wire import EtcdCall
 from stateward.sim.etcd.world import EtcdWorld
@@ -19,6 +19,8 @@ from stateward.sim.laws.watchman import Actor, Sent, Watchman
 CHANGES: Final = frozenset({"add_learner", "promote", "remove"})
 #: Seconds for which a wish counts that was read right before it changed.
 FRESH = 10.0
+#: The same for who has asked no member yet: caches lag, and leaders sleep, for up to two minutes.
+_STALE = 150.0
 
 
 class Scene:
@@ -62,8 +64,8 @@ class Scene:
 
     def seen(self, actor: Actor, key: ObjectKey) -> tuple[EtcdCluster, ...]:
         """Return all that a cluster was since somebody looked at it."""
-        now = self.it.world.loop.time()
-        return self.recent(key, min(self.looks.last(actor, key).at, now - FRESH))
+        now, last = self.it.world.loop.time(), self.looks.last(actor, key)
+        return self.recent(key, now - _STALE if last is NEVER else min(last.at, now - FRESH))
 
     def is_approved(self, actor: Actor, key: ObjectKey) -> bool:
         """Tell whether a person accepted that data is lost, and that is not over."""
