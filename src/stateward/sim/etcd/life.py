@@ -255,8 +255,9 @@ class _Lived:
                 raise
             self._judge_lasting()
             return
-        if self.ask.plan == CALM and took > _QUICK:
-            words = f"{step.text}: {took:g} s, and {_QUICK:g} must be enough in calm"
+        enough = _QUICK + step.leaving
+        if self.ask.plan == CALM and took > enough:
+            words = f"{step.text}: {took:g} s, and {enough:g} must be enough in calm"
             self.watch.watchman.book.report("L1", "nobody", words)
 
 

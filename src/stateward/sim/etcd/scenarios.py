@@ -32,6 +32,8 @@ class Step:
     text: str
     do: Do
     until: Holds
+    #: Seconds that Kubernetes may need first, to end what was there before.
+    leaving: float = 0.0
 
 
 Script = tuple[Step, ...]
@@ -240,7 +242,7 @@ SCENARIOS: Final[dict[str, Script]] = {
     "roll": (create(), edit(options={"snapshot-count": "5000"})),
     "upgrade": (create(), edit(version="3.6.16")),
     "edit": (create(), edit(until=has_begun_to_grow, replicas=5), edit(replicas=3)),
-    "recreate": (create(), remove(), create()),
+    "recreate": (create(), remove(), replace(create(), leaving=40.0)),
     "two": (create(), create(OTHER), edit(replicas=1), edit(OTHER, replicas=1)),
     "replace": (create(unhealthyMemberGracePeriod="10s"), lose("damage:1", "shop-1")),
     "lost-disk": (create(unhealthyMemberGracePeriod="10s"), lose("wipe:1", "shop-1")),
