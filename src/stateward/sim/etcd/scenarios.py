@@ -253,7 +253,12 @@ SCENARIOS: Final[dict[str, Script]] = {
         edit(until=_and_ready(errands.has_larger_volumes), storage=errands.LARGER),
     ),
     "full": (create(), _full()),
-    "kept": (create(), edit(retainVolumesOnDelete=True), remove(), create()),
+    "kept": (
+        create(),
+        edit(retainVolumesOnDelete=True),
+        remove(),
+        replace(create(), leaving=40.0),
+    ),
     "scratch": (create(storage={"emptyDir": {}}), edit(options={"snapshot-count": "5000"})),
     "recover": (
         create(),
