@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import count, islice, zip_longest
@@ -68,7 +68,7 @@ class Campaign:
         self.spaces: list[plans.Space] = []
         self._scenes: dict[tuple[str, int], Scene] = {}
         self._again: deque[_Errand] = deque()
-        self._lives = 0
+        self._lives: Counter[str] = Counter()
         self._until: float | None = None
 
     @property
@@ -82,7 +82,7 @@ class Campaign:
         if self._until is not None and self.wish.seconds:
             shares.append(1 - (self._until - time.monotonic()) / self.wish.seconds)
         if self.planned:
-            shares.append(self._lives / self.planned)
+            shares.append(self._lives.total() / self.planned)
         return min(1.0, max(shares)) if shares else None
 
     def prepare(self) -> None:
@@ -179,8 +179,8 @@ class Campaign:
 
     def _count(self, errand: _Errand, outcome: Outcome, worker: int) -> None:
         self.results.add(errand.letter, outcome)
-        self._lives += 1
-        if self._lives % _ONE_TWICE_IN == 1 and outcome.digest:
+        self._lives[errand.letter] += 1  # of each family, or some would never be lived twice
+        if self._lives[errand.letter] % _ONE_TWICE_IN == 1 and outcome.digest:
             self._again.append(_Errand(errand.letter, errand.ask, outcome, worker))
 
     def _each(self, tasks: Iterable[tuple[Task, object]]) -> Iterator[Heard]:
