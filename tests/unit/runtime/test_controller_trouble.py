@@ -11,7 +11,13 @@ from structlog.testing import capture_logs
 from fakes.bench import config_map, key, running, until
 from fakes.rough_wire import hang, lose_answer, refuse, take, watch_ends
 from fakes.shop import Shop, fail, say
-from stateward.core.errors import NotLeader, OutcomeUnknown, PeerUnreachable, SpecInvalid
+from stateward.core.errors import (
+    HouseError,
+    NotLeader,
+    OutcomeUnknown,
+    PeerUnreachable,
+    SpecInvalid,
+)
 from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.kube.client import MergePatch
 from stateward.kube.errors import Conflict, NotFound, ServerFailed, TooManyRequests, Unavailable
@@ -145,6 +151,7 @@ async def test_how_soon_a_failure_is_tried_again(error, pause, result):
         (PeerUnreachable("nobody there"), "warning", False),
         (TimeoutError(), "warning", False),
         (ZeroDivisionError("bug"), "error", True),
+        (HouseError("a promise was broken"), "error", True),
     ],
     ids=repr,
 )
@@ -157,6 +164,7 @@ async def test_what_people_hear_about_a_failure(lines, error, level, with_traceb
     (line,) = [it for it in lines if "retry_in" in it]
     assert (line["log_level"], line["key"], line["retry_in"]) == (level, "ns/a", 0.5)
     assert ("exc_info" in line) is with_traceback
+    assert len(shop.results.told("bug")) == with_traceback, "what is our fault is counted"
 
 
 # ---------------------------------------------------------------- our own writes

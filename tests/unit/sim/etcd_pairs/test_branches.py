@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from stateward.core.errors import HouseError, UsageError
@@ -47,3 +49,11 @@ def test_names_of_pairs(name, found):
 def test_odd_names_of_pairs(name):
     with pytest.raises(UsageError, match="a pair must be written as"):
         _parsed(name)
+
+
+def test_ctrl_c_is_for_the_original_alone_and_is_not_lost_while_it_is_copied():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    told = lived(lambda: {"deaf": signal.getsignal(signal.SIGINT) is signal.SIG_IGN})
+
+    assert told == {"deaf": True}
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
