@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 import structlog
 
-from fakes import kubectl
+from fakes import kubectl, loops
 from real import clusters, planes, report
 from stateward.core.errors import UsageError
 from stateward.sim import loop as sim_loop
@@ -87,7 +87,7 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if pyfuncitem.get_closest_marker("virtual"):
         sim_loop.run(asyncio.wait_for(coroutine, VIRTUAL_LIMIT))
     else:
-        asyncio.run(asyncio.wait_for(coroutine, _limit(pyfuncitem)))
+        loops.run(coroutine, _limit(pyfuncitem))
     return True
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from contract.widgets import DEFINITION, WIDGETS
+from fakes import loops
 from real import planes
 from stateward.core.chance import Chance
 from stateward.core.clock import SystemClock
@@ -113,7 +114,7 @@ async def _in_memory(truth: Truth) -> None:
 # ------------------------------------------------------------------ the embedded Kubernetes, over its own wire
 def http(truth: Truth) -> None:
     """Ask the embedded Kubernetes as everybody outside does: over HTTP, with every rule."""
-    asyncio.run(asyncio.wait_for(_over_own_wire(truth), PATIENCE))
+    loops.run(_over_own_wire(truth), PATIENCE)
 
 
 async def _over_own_wire(truth: Truth) -> None:
@@ -141,7 +142,7 @@ async def _over_own_wire(truth: Truth) -> None:
 # ------------------------------------------------------------------ real ones, and somebody else's
 def real(access: ClusterAccess, truth: Truth) -> None:
     """Ask a real cluster."""
-    asyncio.run(asyncio.wait_for(over_http(access, truth), PATIENCE))
+    loops.run(over_http(access, truth), PATIENCE)
 
 
 async def over_http(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final, TypeAlias
@@ -10,6 +9,7 @@ from typing import Final, TypeAlias
 from contract.controllers.stage import Stage, stage_on
 from contract.kubernetes.columns import embedded
 from contract.telling import EMBEDDED
+from fakes import loops
 from fakes.threads import Lazily
 from real import planes
 from stateward.kube.http.access import ClusterAccess
@@ -37,7 +37,7 @@ def _tell_embedded(story: Story) -> None:
 
 
 def _tell_real(access: ClusterAccess, story: Story) -> None:
-    asyncio.run(asyncio.wait_for(_told(access, story), PATIENCE))
+    loops.run(_told(access, story), PATIENCE)
 
 
 async def _told(access: ClusterAccess, story: Story) -> None:

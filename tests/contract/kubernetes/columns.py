@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 
 from contract.kubernetes.wire import Wire, wire_to
 from contract.telling import EMBEDDED
+from fakes import loops
 from fakes.threads import Lazily
 from real import planes
 from stateward.core.ports import Ports
@@ -44,7 +45,7 @@ def _tell_embedded(story: Story) -> None:
 
 def tell(access: ClusterAccess, story: Story) -> None:
     """Tell a story to whoever is reached so, in namespaces of its own."""
-    asyncio.run(asyncio.wait_for(_told(access, story), PATIENCE))
+    loops.run(_told(access, story), PATIENCE)
 
 
 async def _told(access: ClusterAccess, story: Story) -> None:

@@ -6,7 +6,6 @@ each. No kubelet runs; a pod that has a node is all there is to see.
 
 from __future__ import annotations
 
-import asyncio
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
@@ -17,6 +16,7 @@ from contract.kubernetes.columns import embedded
 from contract.kubernetes.wire import wire_to
 from contract.scheduling.stage import Stage
 from contract.telling import EMBEDDED
+from fakes import loops
 from real import planes
 from stateward.core.ports import Ports
 from stateward.kube.http.access import ClusterAccess
@@ -58,7 +58,7 @@ class Clusters:
             plane = _plane(Path(self._open.enter_context(root)), self._lost_after)
             self._open.enter_context(planes.held(plane))
             self._real = plane.access
-        asyncio.run(asyncio.wait_for(_told(self._real, story), PATIENCE))
+        loops.run(_told(self._real, story), PATIENCE)
 
     def _tell_embedded(self, story: Story) -> None:
         async def told() -> None:
@@ -66,7 +66,7 @@ class Clusters:
             async with embedded(workloads.employ, scheduler.employ, terms=terms) as access:
                 await _told(access, story)
 
-        asyncio.run(asyncio.wait_for(told(), PATIENCE))
+        loops.run(told(), PATIENCE)
 
 
 def _plane(root: Path, lost_after: float) -> Plane:
