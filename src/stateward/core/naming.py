@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 LABEL_LIMIT = 63
@@ -46,11 +47,13 @@ def dns_subdomain_problem(name: str) -> str | None:
     return _length_problem(name, SUBDOMAIN_LIMIT)
 
 
+@lru_cache(maxsize=1024)
 def label_value_problem(value: str) -> str | None:
     """Say what is wrong with the value of a label; an empty one is fine."""
     return _label_word_problem(value) if value else None
 
 
+@lru_cache(maxsize=1024)  # the same few are looked at in every write and every selector
 def label_key_problem(key: str) -> str | None:
     """Say what is wrong with the key of a label or annotation: a name, perhaps after a ``domain/``.
 

@@ -8,7 +8,7 @@ themselves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import cache
@@ -50,9 +50,10 @@ class Structure:
     _made: dict[str, Structure] = field(default_factory=dict, repr=False)
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Set[str]:
         """The fields that the schema names."""
-        return tuple(self._schema.get("properties", ()))
+        properties: Json = self._schema.get("properties", {})
+        return properties.keys()
 
     @property
     def items(self) -> Structure | None:
@@ -61,6 +62,8 @@ class Structure:
 
     def child(self, name: str) -> Structure | None:
         """Return how the value of a field or key merges, or None when there may be none."""
+        if (made := self._made.get(name)) is not None:
+            return made
         if self.shape is Shape.UNKNOWN:
             return self
         if (named := self._schema.get("properties", {}).get(name)) is not None:

@@ -20,6 +20,7 @@ from stateward.local.apply.paths import ITEM, Path, tree
 FREE = Structure(Shape.UNKNOWN)
 
 _LEAF = Structure(Shape.SCALAR)
+_ABSENT = object()
 
 
 @dataclass(slots=True)
@@ -203,7 +204,7 @@ def _gather_fields(
     for name, inner in value.items():
         element = f"f:{name}"
         where = (*path, element)
-        if inner is not None and not isinstance(inner, dict | list):
+        if _is_plain(inner):
             found.add(where)  # most fields are, and how they merge does not matter then
             continue
         _gather(inner, child(structure, name), where, found, holders=holders)
@@ -222,6 +223,9 @@ def _compare(old: Any, new: Any, structure: Structure, path: Path, found: Differ
     """Walk only where the two differ: most of an object is the same as before."""
     if old == new and encode(old) == encode(new):  # to Python, true is 1
         return
+    if _is_filled(old) and _is_filled(new) and _has_parts(new, structure):
+        _compare_fields(old, new, structure, path, found)
+        return
     was, now = _parts(old, structure), _parts(new, structure)
     if (was is None or now is None or not (was or now)) and path:
         found.written.add(path)
@@ -234,6 +238,33 @@ def _compare(old: Any, new: Any, structure: Structure, path: Path, found: Differ
             _gather_whole(was[element], where, found.removed)
         else:
             _compare(was[element][0], now[element][0], now[element][1], where, found)
+
+
+def _compare_fields(
+    old: Json, new: Json, structure: Structure, path: Path, found: Differences
+) -> None:
+    for name in {**old, **new}:
+        was, now = old.get(name, _ABSENT), new.get(name, _ABSENT)
+        if was is now:
+            continue
+        where = (*path, f"f:{name}")
+        if was is _ABSENT:
+            _gather_whole((now, child(structure, name)), where, found.written)
+        elif now is _ABSENT:
+            _gather_whole((was, child(structure, name)), where, found.removed)
+        elif not (_is_plain(was) and _is_plain(now)):
+            _compare(was, now, child(structure, name), where, found)
+        elif was != now or type(was) is not type(now):  # to Python, true is 1
+            found.written.add(where)
+
+
+def _is_filled(value: Any) -> bool:
+    return bool(value) and isinstance(value, dict)
+
+
+def _is_plain(value: Any) -> bool:
+    """Tell whether a value has no parts, however its place merges."""
+    return value is not None and not isinstance(value, dict | list)
 
 
 def _gather_whole(part: tuple[Any, Structure], path: Path, found: set[Path]) -> None:

@@ -104,7 +104,8 @@ def record(old: Json | None, new: Json, writer: Writer, kind: Kind) -> None:
         lost = removed if identity == writer.identity else removed | written
         if not lost.isdisjoint(owners[identity]):
             owners[identity] = owners[identity] - lost
-    owners[writer.identity] = owners.get(writer.identity, frozenset()) | written
+    mine = owners.get(writer.identity, frozenset())
+    owners[writer.identity] = mine if written <= mine else mine | written
     _write_owners(entries, new, owners, writer, touched=bool(written or removed))
 
 
@@ -203,17 +204,17 @@ def _refuse_doubles(body: Json, kind: Kind) -> None:
 
 
 def _owned(paths: Set[Path], kind: Kind, subresource: str) -> frozenset[Path]:
-    return frozenset(path for path in paths if _is_owned(path, kind, subresource))
-
-
-def _is_owned(path: Path, kind: Kind, subresource: str) -> bool:
-    """Tell whether a place is neither the server's own nor that of another endpoint."""
-    if path in _NOBODYS or path[:2] in _NOBODYS:
-        return False
+    """Return the places that are neither the server's own nor those of another endpoint."""
+    ours = [path for path in paths if path[:2] not in _NOBODYS]
     if not kind.resource.has_status:
-        return True
+        return frozenset(ours)
     if subresource != "status":
-        return path[0] != "f:status"
+        return frozenset(path for path in ours if path[0] != "f:status")
+    return frozenset(path for path in ours if _is_of_status(path, kind))
+
+
+def _is_of_status(path: Path, kind: Kind) -> bool:
+    """Tell whether a place may be written by way of the status endpoint."""
     if path[0] == "f:metadata":
         return kind.kept_by_status is not None and path[1][2:] not in kind.kept_by_status
     return path[0] == "f:status"
@@ -232,7 +233,7 @@ def _paths_of(entry: Json) -> frozenset[Path]:
     return _read(encode(entry.get("fieldsV1") or {}))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1024)
 def _read(text: bytes) -> frozenset[Path]:
     """Read a record; many objects have the same ones."""
     return frozenset(from_fields_v1(decode_json(text)))
@@ -255,7 +256,7 @@ def _write_owners(
         time = entry.get("time", writer.time)
         if touched and identity == writer.identity:
             time = writer.time
-        if paths and entry and _paths_of(entry) == paths:
+        if paths and entry and _is_said_by(entry, paths):
             records.append(entry | {"time": time})
         elif paths:
             records.append(_entry(identity, paths, new["apiVersion"], time))
@@ -265,14 +266,25 @@ def _write_owners(
         new["metadata"].pop("managedFields", None)
 
 
-def _entry(identity: Identity, paths: Set[Path], api_version: str, time: str) -> Json:
+def _is_said_by(entry: Json, paths: frozenset[Path]) -> bool:
+    said = _paths_of(entry)
+    return said is paths or said == paths
+
+
+@lru_cache(maxsize=1024)
+def _written(paths: frozenset[Path]) -> Json:
+    """Write a record; many objects have the same ones, and nobody changes one in place."""
+    return to_fields_v1(paths)
+
+
+def _entry(identity: Identity, paths: frozenset[Path], api_version: str, time: str) -> Json:
     entry: Json = {
         "manager": identity.manager,
         "operation": identity.operation,
         "apiVersion": api_version,
         "time": time,
         "fieldsType": "FieldsV1",
-        "fieldsV1": to_fields_v1(paths),
+        "fieldsV1": _written(paths),
     }
     return entry | ({"subresource": identity.subresource} if identity.subresource else {})
 
