@@ -48,7 +48,7 @@ class ControllerMeter(Protocol):
     def limit(self, workers: int) -> None:
         """So many passes may run at once."""
 
-    def bug(self) -> None:
+    def bug(self, error: Exception) -> None:
         """A pass failed for a reason that is nobody's fault but ours."""
 
     def finished(self, result: str, seconds: float) -> None:
@@ -225,7 +225,7 @@ class Controller:
         if isinstance(error, StatewardError | TimeoutError) and not isinstance(error, HouseError):
             self._log.warning("pass failed", key=str(key), error=str(error), retry_in=delay)
         else:
-            self._meter.bug()
+            self._meter.bug(error)
             self._log.error("pass failed by a bug", key=str(key), retry_in=delay, exc_info=error)
         return "error"
 

@@ -11,6 +11,7 @@ Each part of the runtime is handed a small facet with the few verbs it needs, ne
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -32,6 +33,7 @@ from stateward.runtime.pipeline import Report
 from stateward.runtime.telling.series import Families, ObjectMetrics
 
 _QUEUE = ("name", "controller")
+_LAST_BUGS = 8
 
 COUNTERS: Families = {
     "controller_runtime_reconcile_total": ("Passes, by how they ended.", ("controller", "result")),
@@ -137,6 +139,7 @@ class ControllerMetrics:
     _results: dict[str, Counter]
     _errors: Counter
     _bugs: Counter
+    _last_bugs: deque[str]
     _seconds: Histogram
     _active: Gauge
     _limit: Gauge
@@ -149,9 +152,10 @@ class ControllerMetrics:
         """So many workers may be busy at once."""
         self._limit.set(workers)
 
-    def bug(self) -> None:
+    def bug(self, error: Exception) -> None:
         """A pass failed for a reason that is nobody's fault but ours."""
         self._bugs.inc()
+        self._last_bugs.append(f"{type(error).__name__}: {error}")
 
     def finished(self, result: str, seconds: float) -> None:
         """A pass ended with one of :data:`RESULTS`."""
@@ -296,6 +300,8 @@ class Metrics:
         }
         self._queues: dict[str, QueueMetrics] = {}
         self._reasons = _Cap(max_reasons)
+        #: What they were that are counted as bugs, for whoever runs operators to find some.
+        self.last_bugs: deque[str] = deque(maxlen=_LAST_BUGS)
         self._gauges["stateward_build_info"].labels(version).set(1)
 
     def queue(self, name: str) -> QueueMetrics:
@@ -311,6 +317,7 @@ class Metrics:
             {result: results.labels(name, result) for result in RESULTS},
             self._counters["controller_runtime_reconcile_errors_total"].labels(name),
             self._counters["stateward_bugs_total"].labels(name),
+            self.last_bugs,
             self._histograms["controller_runtime_reconcile_time_seconds"].labels(name),
             self._gauges["controller_runtime_active_workers"].labels(name),
             self._gauges["controller_runtime_max_concurrent_reconciles"].labels(name),

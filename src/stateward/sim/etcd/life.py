@@ -218,7 +218,7 @@ class _Lived:
     def judge_bugs(self) -> None:
         """Ask that nothing, however bad, shows a bug in a pass."""
         if found := bugs(self.it):
-            self.watch.watchman.book.report("K8", "nobody", f"{found} passes failed by a bug")
+            self.watch.watchman.book.report("K8", "nobody", found)
 
     def _judge_lasting(self) -> None:
         """Ask that what never ends is told: it is why a step does not come to its end."""

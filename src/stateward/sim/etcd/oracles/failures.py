@@ -15,6 +15,8 @@ def failed_passes(it: EtcdWorld) -> int:
     return sum(metrics.total(_ERRORS) for metrics in it.metrics)
 
 
-def bugs(it: EtcdWorld) -> int:
-    """Return how many passes failed by a bug, whatever else went wrong."""
-    return sum(metrics.total(_BUGS) for metrics in it.metrics)
+def bugs(it: EtcdWorld) -> str:
+    """Say how many passes failed by a bug, and by which last, whatever else went wrong."""
+    many = sum(metrics.total(_BUGS) for metrics in it.metrics)
+    last = [told for metrics in it.metrics for told in metrics.last_bugs]
+    return f"{many} passes failed by a bug, the last by {last[-1]}" if many else ""
