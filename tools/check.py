@@ -12,7 +12,7 @@ from pathlib import Path
 
 BIN = Path(sys.executable).parent
 
-#: Where tests ask a real Kubernetes.
+#: Where tests ask a real Kubernetes that they share, and where each has one of its own.
 REAL = (
     "contract",
     "kubectl",
@@ -20,18 +20,34 @@ REAL = (
     "local/test_real_control_plane.py",
     "local/test_up.py",
     "local/test_workloads.py",
-    "operators",
     "real",
 )
+REAL_STORIES = ("operators",)
 
 #: Where tests wait for real members of etcd.
 STORIES = ("operators/etcd", "local/test_demo.py")
 
-#: Four at once: most of the time they wait for a server. Marked groups stay together.
-ASKING = [
-    *(str(BIN / "pytest"), "--numprocesses", "4", "--dist", "loadgroup", "--quiet"),
-    *(f"tests/{name}" for name in REAL),
-]
+
+#: Tests of a marked group stay with one worker.
+GROUPED = ("--dist", "loadgroup")
+
+
+def pytest(workers: int | str, *words: str) -> list[str]:
+    """Return the command that runs tests."""
+    return [str(BIN / "pytest"), "--numprocesses", str(workers), "--quiet", *words]
+
+
+def asking(flag: str) -> list[list[str]]:
+    """Return the commands that ask a real Kubernetes.
+
+    Most of the time they wait for a server, so there are more workers than cores; a whole control
+    plane for each of them would starve the machine.
+    """
+    return [
+        pytest(4, *GROUPED, *(f"tests/{name}" for name in REAL), flag),
+        pytest(2, *GROUPED, *(f"tests/{name}" for name in REAL_STORIES), flag),
+    ]
+
 
 STAGES: dict[str, list[list[str]]] = {
     "lint": [
@@ -41,15 +57,13 @@ STAGES: dict[str, list[list[str]]] = {
     ],
     "types": [[str(BIN / "mypy")]],
     "test": [
-        [str(BIN / "pytest"), "--numprocesses", "auto", "--quiet", "src", "tests"]
-        + [f"--ignore=tests/{name}" for name in STORIES],
+        pytest("auto", "src", "tests", *(f"--ignore=tests/{name}" for name in STORIES)),
         # One more at once than there are cores: etcd has pauses of its own, but must not starve.
-        [str(BIN / "pytest"), "--numprocesses", "3", "--dist", "loadgroup", "--quiet"]
-        + [f"tests/{name}" for name in STORIES],
+        pytest(3, *GROUPED, *(f"tests/{name}" for name in STORIES)),
     ],
-    "real": [[*ASKING, "--real"]],
+    "real": asking("--real"),
     # After `test`, which asks the embedded one the same.
-    "real-alone": [[*ASKING, "--real-alone"]],
+    "real-alone": asking("--real-alone"),
 }
 
 

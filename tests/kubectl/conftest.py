@@ -16,6 +16,7 @@ from contract.kubernetes.columns import EMBEDDED
 from fakes.threads import in_a_thread
 from local.clusters import Kubectl, kubectl_for
 from real import planes
+from stateward.core.chance import Chance
 from stateward.core.ports import Ports
 from stateward.local.collector import Collector
 from stateward.local.schema.served import served_api
@@ -75,7 +76,7 @@ def ours(embedded: Path, tmp_path_factory: pytest.TempPathFactory) -> Kubectl:
 def kubectl(anywhere: Kubectl, request: pytest.FixtureRequest, tmp_path: Path) -> Kubectl:
     """kubectl in a namespace that only this test has."""
     namespace = request.node.name.partition("[")[0].replace("_", "-")[:60].strip("-")
-    namespace = f"{namespace[:50]}-{abs(hash(request.node.name)) % 10_000}"
+    namespace = f"{namespace[:50]}-{Chance.from_system().suffix(8)}"
     anywhere("create", "namespace", namespace)
     path = tmp_path / "kubeconfig"
     text = anywhere.kubeconfig.read_text().replace("namespace: default", f"namespace: {namespace}")

@@ -46,9 +46,12 @@ async def test_row_9_a_member_whose_disk_is_empty_is_replaced(plane: str, victim
             assert await writer.lost() == []
             assert writer.acknowledged > 50
         assert after.without(victim) == before.without(victim)
-        assert after.claims[victim] != before.claims[victim]
-        assert after.pods[victim] != before.pods[victim]
-        await tells(it, "MembersUnhealthy", "RemoveMember", "DeleteClaim", "AddLearner", "Promote")
+        # Its volume is taken from it at once; a learner that was faster started on it, as it may:
+        # it is empty. Then it keeps its pod too.
+        renewed = after.claims[victim] != before.claims[victim]
+        assert (after.pods[victim] != before.pods[victim]) is renewed
+        freed = ("DeleteClaim",) if renewed else ()
+        await tells(it, "MembersUnhealthy", "RemoveMember", *freed, "AddLearner", "Promote")
 
 
 async def test_row_9_a_member_that_is_killed_again_and_again_is_replaced(plane: str) -> None:
