@@ -4,7 +4,7 @@ LOCK := requirements/dev.txt
 READY := $(VENV)/.installed
 PY := $(VENV)/bin/python
 
-.PHONY: help demo test test-real test-real-alone real lint types simulate bench crds format lock clean
+.PHONY: help demo test test-real test-real-alone real lint types simulate bench crds manifests format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ simulate: $(READY) ## what fits into 30 minutes of lives in which things go wron
 
 bench: $(READY) ## measure what the documentation claims
 	@$(PY) -m tools.bench
+
+manifests: crds ## write the generated parts of deploy/chart, and deploy/stateward.yaml from it
+	@$(PY) -m tools.manifests
 
 crds: $(READY) ## write deploy/crds from the Python types
 	@$(VENV)/bin/stateward crds --out deploy/crds

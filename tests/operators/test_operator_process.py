@@ -127,10 +127,10 @@ class Stand:
         await until("the second is ready", second.ready)
         return first, second
 
-    async def team(self, namespace: str, size: int) -> None:
+    async def team(self, namespace: str, size: int, name: str = "crew", **labels: str) -> None:
         spec = {"size": size, "motto": "ahoy"}
-        body = {"metadata": {"namespace": namespace, "name": "crew"}, "spec": spec}
-        await self.client.create(TEAMS, body)
+        metadata = {"namespace": namespace, "name": name, "labels": labels}
+        await self.client.create(TEAMS, {"metadata": metadata, "spec": spec})
 
     async def members(self, namespace: str) -> int:
         chosen = Selection(namespace, labels=TEAM_LABEL)
@@ -227,6 +227,26 @@ async def test_it_looks_after_the_namespaces_that_it_is_told_and_no_others(
         await until("both of ours have members", has_members)
         assert await it.members(theirs) == 0
         assert await operator.end() == 0
+
+
+async def test_it_looks_after_teams_with_its_labels_and_lets_go_of_one_that_loses_them(
+    cluster: RunningCluster, tmp_path: Path
+) -> None:
+    async with stand(cluster, tmp_path) as it:
+        operator = it.start("--selector", "fleet=blue")
+        await it.team(it.namespace, 5, "theirs", fleet="green")
+        await it.team(it.namespace, 1, "ours", fleet="blue")
+
+        async def are(number: int) -> bool:
+            return await it.members(it.namespace) == number
+
+        await until("ours has its member", lambda: are(1))
+        grown = {"metadata": {"labels": {"fleet": "green"}}, "spec": {"size": 3}}
+        await it.client.patch(TEAMS, ObjectKey(it.namespace, "ours"), MergePatch(grown))
+        await it.team(it.namespace, 2, "new", fleet="blue")
+        await until("the new one has its members", lambda: are(3))
+        assert await operator.end() == 0
+        assert await it.members(it.namespace) == 3
 
 
 async def test_alone_it_leads_without_a_lease(cluster: RunningCluster, tmp_path: Path) -> None:

@@ -65,6 +65,7 @@ async def run(
             cluster=access.origin,
             server=access.server,
             namespaces=list(settings.namespaces) or "all",
+            selector=settings.selector or "all",
         )
         lives: list[_Life] = []
         for product in products:

@@ -45,7 +45,9 @@ class Product:
 
 @asynccontextmanager
 async def _example(site: Site) -> AsyncIterator[Supervisor]:
-    place = example.Place(site.settings.namespaces, site.settings.lease("example"))
+    place = example.Place(
+        site.settings.namespaces, site.settings.selector, site.settings.lease("example")
+    )
     yield example.assemble(site.client, site.ports, site.identity, site.metrics, place=place)
 
 
@@ -56,6 +58,7 @@ async def _etcd(site: Site) -> AsyncIterator[Supervisor]:
         dialer=dialer,
         book=_book(site.settings),
         namespaces=site.settings.namespaces,
+        selector=site.settings.selector,
         rescue=site.settings.rescue,
         lease=site.settings.lease("etcd"),
     )

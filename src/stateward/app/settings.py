@@ -11,6 +11,7 @@ from typing import Final
 from stateward.core.errors import UsageError
 from stateward.core.naming import dns_label_problem, dns_subdomain_problem
 from stateward.kube.meta import ObjectKey
+from stateward.kube.selector import LabelSelector
 
 #: What is said instead of an address to serve nothing, as other operators have it.
 NOWHERE: Final = "0"
@@ -37,6 +38,8 @@ class Settings:
     products: tuple[str, ...]
     #: Where clusters are looked after; none named means everywhere.
     namespaces: tuple[str, ...] = ()
+    #: Which clusters are looked after there, by their labels; empty: all of them.
+    selector: str = ""
     metrics: Address | None = None
     probes: Address | None = None
     #: Where the leases are, and how their names begin; no namespace: there is no election.
@@ -87,6 +90,18 @@ def namespaces(option: str, words: Iterable[str]) -> tuple[str, ...]:
         if (problem := dns_label_problem(name)) is not None:
             raise UsageError(f"{option} {problem}", hint="name namespaces, or none for all of them")
     return tuple(dict.fromkeys(found))
+
+
+def selector(option: str, text: str) -> str:
+    """Read which clusters are ours, in kubectl's notation.
+
+    >>> selector("--selector", "fleet in (blue, green)")
+    'fleet in (blue,green)'
+    """
+    try:
+        return str(LabelSelector.parse(text))
+    except ValueError as error:
+        raise UsageError(f"{option} must be a label selector: {error}") from None
 
 
 def lease_namespace(option: str, name: str) -> str:

@@ -61,6 +61,8 @@ class EtcdOptions:
     book: AddressBook = field(default_factory=ClusterDns)
     #: The namespaces to work in; none: all of them.
     namespaces: tuple[str, ...] = ()
+    #: The labels of clusters to look after; empty: all of them.
+    selector: str = ""
     #: Where snapshots go that are taken before a recovery: a folder, or who keeps them.
     rescue: Path | Rescue | None = None
     #: None: this instance acts alone and nobody is asked.
@@ -125,7 +127,7 @@ def _room(
 ) -> tuple[tuple[Informer[Any], ...], Controller]:
     """Return the informers and the controller of one namespace, or of all."""
     ours = Selection(namespace=namespace, labels=OURS)
-    clusters = kit.informer(ETCD_CLUSTERS, Selection(namespace=namespace))
+    clusters = kit.informer(ETCD_CLUSTERS, Selection(namespace, kit.options.selector))
     pods, claims = kit.informer(PODS, ours), kit.informer(VOLUME_CLAIMS, ours)
     workloads, configs = kit.informer(WORKLOADS, ours), kit.informer(WHOLE_CONFIG_MAPS, ours)
     services, budgets = kit.informer(WHOLE_SERVICES, ours), kit.informer(WHOLE_BUDGETS, ours)

@@ -32,12 +32,14 @@ LEASE = ObjectKey("stateward", "example-operator")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the operator works: these namespaces, or all of them when none is named.
+    """Where the operator works: these namespaces, or all of them when none is named; for teams
+    with these labels, or for all.
 
     Without a lease it must be the only instance.
     """
 
     namespaces: tuple[str, ...] = ()
+    selector: str = ""
     lease: ObjectKey | None = LEASE
 
 
@@ -76,7 +78,9 @@ def assemble(
     )
     teller = Teller(ears, ports.clock)
     units = [
-        _unit(fenced, Selection(namespace), ports.stream(namespace), metrics, teller)
+        _unit(
+            fenced, Selection(namespace, place.selector), ports.stream(namespace), metrics, teller
+        )
         for namespace in place.namespaces or ("",)
     ]
     informers = tuple(informer for unit in units for informer in unit.informers)
@@ -98,7 +102,7 @@ def _unit(
     members: Informer[ConfigMap] = Informer(
         client,
         CONFIG_MAPS,
-        chosen,
+        Selection(chosen.namespace),
         ports=ports.stream("members"),
         meter=metrics.informer(f"{place}{CONFIG_MAPS.name}"),
         indexes=(by_owner(),),

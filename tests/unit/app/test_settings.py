@@ -66,6 +66,17 @@ def test_namespaces(words, names):
     assert settings.namespaces("--n", words) == names
 
 
+@pytest.mark.parametrize("text", ["", "fleet=blue", "!fleet", "fleet notin (blue,green),tier"])
+def test_a_selector(text):
+    assert settings.selector("--s", text) == text
+
+
+@pytest.mark.parametrize("text", ["=", "fleet=blue=green", "fleet in blue", "fleet=b l"])
+def test_what_is_no_selector(text):
+    with pytest.raises(UsageError, match="--s must be a label selector: "):
+        settings.selector("--s", text)
+
+
 @pytest.mark.parametrize("word", ["", "A", "a,,b", "a b", "-a", "a.b", "x" * 64, "*"])
 def test_what_is_no_namespace(word):
     with pytest.raises(UsageError, match=r"^--n must"):

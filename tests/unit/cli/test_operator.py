@@ -83,6 +83,7 @@ def test_everything_can_be_said_by_variables(started, monkeypatch, tmp_path):
     said = {
         "PRODUCT": "example",
         "NAMESPACE": "shop,bank",
+        "SELECTOR": "fleet=blue",
         "METRICS_ADDRESS": ":1",
         "PROBE_ADDRESS": "0",
         "LEASE_NAMESPACE": "system",
@@ -100,6 +101,7 @@ def test_everything_can_be_said_by_variables(started, monkeypatch, tmp_path):
         Settings(
             products=("example",),
             namespaces=("shop", "bank"),
+            selector="fleet=blue",
             metrics=Address("", 1),
             lease_namespace="system",
             lease_name="ours",

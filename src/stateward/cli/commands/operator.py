@@ -54,6 +54,12 @@ def _option(*names: str, **terms: Any) -> Callable[[F], F]:
     help="Look after this namespace only; may be repeated.  [default: all]",
 )
 @_option(
+    "--selector",
+    default="",
+    metavar="LABELS",
+    help="Look after clusters with these labels only, as in kubectl get -l.  [default: all]",
+)
+@_option(
     "--metrics-address",
     default=f"{_HOST}:8080",
     show_default=True,
@@ -120,6 +126,7 @@ def _settings(access: ClusterAccess, words: dict[str, Any]) -> Settings:
     return Settings(
         products=tuple(dict.fromkeys(words["products"])),
         namespaces=read.namespaces("--namespace", words["namespaces"]),
+        selector=read.selector("--selector", words["selector"]),
         metrics=read.address("--metrics-address", words["metrics_address"]),
         probes=read.address("--probe-address", words["probe_address"]),
         lease_namespace="" if alone else read.lease_namespace("--lease-namespace", namespace),

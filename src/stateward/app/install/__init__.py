@@ -1,0 +1,1 @@
+"""What a user installs: the chart, rendered by ourselves for those who do not use Helm."""

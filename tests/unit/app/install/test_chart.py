@@ -1,0 +1,138 @@
+"""What is installed: made from our code, the least that works, and what it says to people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+from tools.manifests import DEPLOY, PLAIN
+
+from stateward import __version__
+from stateward.app.install import chart, generated
+from stateward.app.install.chart import Release
+from stateward.app.install.choices import laid_over
+from stateward.kube.codec import Json
+
+ALL_ON: Json = {
+    "watch": {"clusterWide": True},
+    "metrics": {"serviceMonitor": {"enabled": True}},
+    "rescueVolume": {"emptyDir": {}},
+}
+
+
+def made(**chosen: Any) -> list[Json]:
+    return chart.objects(Release(), laid_over(chart.usual_values(), chosen))
+
+
+def one(kind: str, documents: list[Json], name: str = "") -> Json:
+    (found,) = (
+        it for it in documents if it["kind"] == kind and name in ("", it["metadata"]["name"])
+    )
+    return found
+
+
+def test_what_is_generated_is_up_to_date() -> None:
+    """If this fails: make manifests."""
+    there = {
+        str(it.relative_to(DEPLOY / "chart")): it.read_text()
+        for it in (DEPLOY / "chart" / "templates").iterdir()
+        if it.name.startswith(("crd-", "_rights"))
+    }
+    assert there == generated.files()
+    assert PLAIN.read_text() == generated.manifest()
+
+
+def test_the_chart_has_our_version() -> None:
+    about = yaml.safe_load((DEPLOY / "chart" / "Chart.yaml").read_text())
+    assert (about["version"], about["appVersion"]) == (__version__, __version__)
+
+
+def rules(documents: list[Json]) -> Iterator[Json]:
+    for it in documents:
+        yield from it.get("rules") or ()
+
+
+@pytest.mark.parametrize("chosen", [{}, ALL_ON], ids=["usual", "all on"])
+def test_no_role_allows_what_nobody_needs(chosen: Json) -> None:
+    for rule in rules(made(**chosen)):
+        for words in rule.values():
+            assert "*" not in words
+        assert not {"escalate", "bind", "impersonate"} & set(rule["verbs"])
+        assert not {"pods/exec", "nodes/proxy"} & set(rule["resources"])
+        if "secrets" in rule["resources"]:
+            assert rule["verbs"] == ["get"]
+
+
+def test_in_a_namespace_it_has_no_right_outside() -> None:
+    documents = made()
+    assert not any(it["kind"] == "ClusterRoleBinding" for it in documents)
+    users = {it["metadata"]["name"] for it in documents if it["kind"] == "ClusterRole"}
+    assert users == {"stateward-stateward-view", "stateward-stateward-edit"}
+    spaces = {it["metadata"]["namespace"] for it in documents if it["kind"] == "RoleBinding"}
+    assert spaces == {"stateward"}
+
+
+def test_of_several_namespaces_each_has_a_role() -> None:
+    documents = made(watch={"namespaces": ["shop", "bank"]})
+    where = [
+        (it["metadata"]["namespace"], it["metadata"]["name"])
+        for it in documents
+        if it["kind"] == "Role"
+    ]
+    assert where == [
+        ("stateward", "stateward-leases"),
+        ("shop", "stateward"),
+        ("bank", "stateward"),
+    ]
+    (container,) = one("Deployment", documents)["spec"]["template"]["spec"]["containers"]
+    said = {it["name"]: it["value"] for it in container["env"]}
+    assert said["STATEWARD_NAMESPACE"] == "shop,bank"
+
+
+def test_our_pod_passes_the_strictest_standard() -> None:
+    spec = one("Deployment", made(**ALL_ON))["spec"]["template"]["spec"]
+    assert spec["securityContext"]["runAsNonRoot"] is True
+    assert spec["securityContext"]["runAsUser"] > 10_000
+    assert spec["securityContext"]["seccompProfile"] == {"type": "RuntimeDefault"}
+    for container in spec["containers"]:
+        assert container["securityContext"] == {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        }
+        assert container["resources"]["requests"]
+    assert not any(spec.get(it) for it in ("hostNetwork", "hostPID", "hostIPC"))
+
+
+def test_definitions_stay_when_the_release_goes() -> None:
+    kept = [it for it in made() if it["kind"] == "CustomResourceDefinition"]
+    assert [it["metadata"]["annotations"] for it in kept] == [generated.KEPT]
+
+
+def test_alone_it_has_no_budget_that_would_keep_a_node_from_being_emptied() -> None:
+    assert not any(it["kind"] == "PodDisruptionBudget" for it in made(replicas=1))
+
+
+def test_every_function_that_we_have_is_called() -> None:
+    from stateward.app.install.functions import _FUNCTIONS  # noqa: PLC0415
+
+    text = "".join(it.read_text() for it in (DEPLOY / "chart" / "templates").iterdir())
+    assert [name for name in _FUNCTIONS if name not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("chosen", "first"),
+    [
+        ({}, "Stateward {} looks after etcd clusters in: stateward."),
+        (
+            {"watch": {"clusterWide": True}},
+            "Stateward {} looks after etcd clusters in all namespaces.",
+        ),
+    ],
+)
+def test_what_people_are_told(chosen: Json, first: str) -> None:
+    said = chart.notes(Release(), laid_over(chart.usual_values(), chosen))
+    assert said.splitlines()[0] == first.format(__version__)
+    assert "kubectl --namespace stateward rollout status deployment/stateward" in said
