@@ -12,12 +12,13 @@ from stateward.emulate.etcd.servers import Server
 from stateward.emulate.etcd.state import State
 from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.model.members import Member
+from stateward.etcd.operator import LEASE
 from stateward.kube.client import Apply, MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import ApiError
 from stateward.kube.interception import Call
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import PODS, STATEFUL_SETS, VOLUME_CLAIMS, Resource
+from stateward.kube.resources import LEASES, PODS, STATEFUL_SETS, VOLUME_CLAIMS, Resource
 from stateward.local.catalog import CONTROLLER_REVISIONS
 from stateward.local.client import MemoryClient
 from stateward.runtime.own_writes import PASS
@@ -257,6 +258,8 @@ async def _play(loop: SimLoop, play: Play | str, spec: dict[str, object]) -> set
         await stage.pass_time(15)
         for process in world.processes:
             process.crash(rest=1e9)
+        taken = MergePatch({"spec": {"holderIdentity": NAME}})
+        await world.client.patch(LEASES, LEASE, taken)
         assert not stage.broken, watch.watchman.book.violations
         await _act(stage, play)
         return stage.broken

@@ -18,24 +18,30 @@ from stateward.sim.network import Asked
 #: How often one process may ask for the lease in one minute of calm.
 MOST: Final = 11
 _MINUTE: Final = 60.0
+#: What those may write who do not lead: that is how they come to.
+_ANYBODYS: Final = frozenset({EVENTS.name, LEASES.name})
 
 
 class OneLeader:
     """LEAD: nobody sends a write while the lease names another, or nobody, or is too new.
 
-    While there is no lease, whoever had it may believe in it to the end. Who never stood for it (a
-    second leader that somebody runs by mistake) is not meant.
+    While there is no lease, or one made out of nothing is too new to be acted by, whoever had it
+    may believe in it to the end. Who acts without one on purpose is not meant.
     """
 
     law = "LEAD"
 
-    def __init__(self, watchman: Watchman, lease: ObjectKey) -> None:
+    def __init__(self, watchman: Watchman, lease: ObjectKey, free: str) -> None:
+        #: How the names of those begin who need no lease.
+        self._free = free
         self._book = watchman.book
         self._store = watchman.world.api.store
         self._lease = lease
         #: Who ever held it.
         self._known: set[str] = set()
         self._holder: str | None = None
+        #: Who held it last, or nobody.
+        self._last = ""
         watchman.on_sent(self._sent)
         #: Until when those may not act who made a lease out of nothing.
         self._until: dict[str, float] = {}
@@ -48,20 +54,26 @@ class OneLeader:
         if stored is not None:
             spec = decode(stored.text, Lease).spec
             self._holder = spec.holder_identity or ""
-            if event.change is Change.ADDED and self._holder not in self._known:
+            if event.change is Change.ADDED and self._holder != self._last:
                 self._until[self._holder] = self._time() + (spec.lease_duration_seconds or 0)
             self._known.add(self._holder)
+            self._last = self._holder
 
     def _sent(self, sent: Sent) -> None:
-        if not sent.call.writes or (sent.kube and sent.kube.resource.name == EVENTS.name):
+        if not sent.call.writes or (sent.kube and sent.kube.resource.name in _ANYBODYS):
             return
         if sent.at < self._until.get(sent.who, 0.0):
             words = f"{sent.call}, while somebody may believe in the lease that was there before"
             self._book.report(self.law, sent.who, words)
-        if self._holder in {None, sent.who} or sent.who not in self._known:
+        if self._holder == sent.who or sent.who.startswith(self._free) or self._is_open(sent):
             return
         words = f"{sent.call}, while {self._holder or 'nobody'} holds the lease"
         self._book.report(self.law, sent.who, words)
+
+    def _is_open(self, sent: Sent) -> bool:
+        """Tell whether who had the lease cannot know yet that another will."""
+        is_new = self._holder is None or sent.at < self._until.get(self._holder, 0.0)
+        return is_new and sent.who in self._known
 
 
 class StandBy:

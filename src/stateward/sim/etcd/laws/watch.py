@@ -18,7 +18,7 @@ from stateward.sim.etcd.laws.starts import Starts
 from stateward.sim.etcd.laws.strangers import Strangers
 from stateward.sim.etcd.laws.words import Words
 from stateward.sim.etcd.laws.writes import Writes
-from stateward.sim.etcd.world import EtcdWorld
+from stateward.sim.etcd.world import TWIN, EtcdWorld
 from stateward.sim.laws.custom import Custom, Family
 from stateward.sim.laws.deletes import UidSafety
 from stateward.sim.laws.exact import Exactness
@@ -46,7 +46,7 @@ class EtcdWatch:
         self.vain = Vain(self.watchman)
         UidSafety(self.watchman)
         Exactness(self.watchman)
-        OneLeader(self.watchman, LEASE)
+        OneLeader(self.watchman, LEASE, TWIN)
         self._stand_by = StandBy(self.watchman)
         Ownership(self.watchman, self.family)
         self._leaving = NothingForTheLeaving(self.watchman, self.family)
