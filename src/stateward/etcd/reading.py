@@ -27,6 +27,7 @@ def pod_seen(pod: Pod, ordinal: int, workload: str) -> PodSeen:
     etcd = next((it for it in pod.status.container_statuses if it.name == CONTAINER), None)
     return PodSeen(
         uid=pod.metadata.uid,
+        version=pod.metadata.resource_version,
         name=pod.metadata.name,
         ordinal=ordinal,
         ours=maker is None or maker.uid == workload,

@@ -127,6 +127,8 @@ class DeletePod:
     why: str
     #: Only if this claim is still there: it is why the pod must go.
     off: ClaimSeen | None = None
+    #: Only as it was seen: what it did then is why it must go, and it may be well by now.
+    as_seen: bool = False
 
     @property
     def message(self) -> str:

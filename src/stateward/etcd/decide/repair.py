@@ -27,6 +27,8 @@ _LOOK_AGAIN = 1.0
 #: Seconds that an etcd may take at least from when it could start until it answers, however short
 #: the grace is: otherwise whoever is restarted would be replaced, again and again.
 _START = 10.0
+#: What Kubernetes says of a container that it is about to start.
+_STARTING = frozenset({"", "ContainerCreating", "PodInitializing"})
 #: Seconds by which our clock may differ from that of Kubernetes.
 _SKEW = 10.0
 
@@ -163,7 +165,8 @@ def refresh_broken_pod(view: View) -> Move | None:
     """Restart a pod that does not work and is to start from another template anyway.
 
     One that runs and says nothing may only be slow, until its time is over; then a restart costs
-    less than another volume.
+    less than another volume. Without a quorum every member counts, so one that ended just now may
+    start again first.
     """
     for it in view.replicas:
         pod = it.pod
@@ -171,11 +174,18 @@ def refresh_broken_pod(view: View) -> Move | None:
             continue
         if pod.running and (pod.ready or not view.has_quorum or not _is_due(view, it)):
             continue
-        if not doomed.may_stop(view, it):
+        if not doomed.may_stop(view, it) or (not view.has_quorum and _starts_again(it)):
             continue
         if view.is_outdated(it) and (keeps_data(view) or not view.cluster.status.cluster_id):
-            return DeletePod(pod, "it does not run, and the new template may mend that")
+            why = "it does not run, and the new template may mend that"
+            return DeletePod(pod, why, as_seen=True)
     return None
+
+
+def _starts_again(replica: Replica) -> bool:
+    """Tell whether an etcd ended and nothing is said yet to keep Kubernetes from starting it."""
+    pod = replica.pod
+    return pod is not None and _has_failed(replica) and pod.trouble in _STARTING
 
 
 def replace_unhealthy(view: View) -> Move | None:

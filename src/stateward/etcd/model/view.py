@@ -17,6 +17,8 @@ class PodSeen:
     name: str
     ordinal: int
     created: float
+    #: Which version of it this is.
+    version: str = ""
     address: str = ""
     node: str = ""
     ready: bool = False

@@ -112,9 +112,10 @@ async def _tie_pod(tools: Tools, seen: Seen, pod: PodSeen) -> None:
 
 
 async def delete_pod(tools: Tools, seen: Seen, move: moves.DeletePod) -> None:
-    """Delete exactly the pod that we mean."""
+    """Delete exactly the pod that we mean, or that version of it."""
+    key, version = _key(seen, move.pod.name), move.pod.version if move.as_seen else ""
     with suppress(NotFound):
-        await tools.client.delete(PODS, _key(seen, move.pod.name), uid=move.pod.uid)
+        await tools.client.delete(PODS, key, uid=move.pod.uid, resource_version=version)
 
 
 async def is_there(tools: Tools, seen: Seen, claim: ClaimSeen) -> bool:

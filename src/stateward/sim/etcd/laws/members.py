@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stateward.core.duration import parse_seconds
+from stateward.emulate.etcd.servers import Server
 from stateward.emulate.etcd.state import History, State
 from stateward.etcd.model.members import AlarmKind, Member, quorum
 from stateward.kube.meta import ObjectKey
@@ -80,10 +81,13 @@ class _Entry:
             self._report("E-S6", f"{name} is added, and an old pod of its name has yet to go")
 
     def promoted(self, member: Member, after: State) -> None:
-        """A vote: for one who has the data, and so that a majority is alive with it."""
-        name, universe = self._name(member), self._scene.it.universe
-        server = universe.by_id(self._history, member.id)
-        if server is None or not server.speaks or server.disk.index < self._history.last:
+        """A vote: for one who has the data, and so that a majority is alive with it.
+
+        Who is lost in the very moment in which it gets its vote was well when it was asked last.
+        """
+        name, server = self._name(member), self._server(member)
+        has_data = server is not None and server.disk.index >= self._history.last
+        if not has_data and not self._is_just_lost(member):
             self._report("E-S3", f"{name} gets a vote and does not have the data")
         if len(self._standing.lasting & set(after.voters)) < quorum(len(after.voters)):
             self._report("E-S1", f"a vote for {name} takes the quorum away")
@@ -96,10 +100,21 @@ class _Entry:
         if len(self._standing.lasting & set(after.voters)) < quorum(len(after.voters)):
             law = "E-S1" if well else "E-S14"
             self._report(law, f"{name} is removed, and the rest is no quorum")
-        if member.id in self._standing.heard and member.id in self._look.heard:
+        heard = member.id in self._standing.heard and not self._is_just_lost(member)
+        if heard and member.id in self._look.heard:
             self._judge_choice(member, name)
-        elif member.id not in self._standing.heard:
+        elif not heard:
             self._judge_patience(member, name)
+
+    def _server(self, member: Member) -> Server | None:
+        """Return the etcd of a member, if it speaks."""
+        server = self._scene.it.universe.by_id(self._history, member.id)
+        return server if server is not None and server.speaks else None
+
+    def _is_just_lost(self, member: Member) -> bool:
+        """Tell whether a member is away that was there when the members were asked last."""
+        now = self._scene.truth.standing(self._cluster)
+        return member.id in self._standing.alive - now.alive
 
     def _judge_choice(self, member: Member, name: str) -> None:
         """Of those who are well, only one goes that is not wanted: the highest, and no leader."""
