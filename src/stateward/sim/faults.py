@@ -159,15 +159,21 @@ class Fault:
         return found
 
 
-_MUST: Final = {"seconds": "seconds, of 0 or more,", "share": "a share, from 0 to 1,"}
+#: Seconds that a fault may last: a life is judged soon after its last one.
+LONGEST: Final = 3600.0
+_MUST: Final = {
+    "seconds": f"seconds, from 0 to {LONGEST:g},",
+    "share": "a share, from 0 to 1,",
+    "number": "a whole number",
+}
 
 
 def _fits(what: str, given: str) -> bool:
     if what == "share":
         return is_number(given) and 0 <= float(given) <= 1
     if what == "seconds":
-        return is_number(given) and float(given) >= 0
-    return what != "number" or is_number(given)
+        return is_number(given) and 0 <= float(given) <= LONGEST
+    return what != "number" or is_whole(given)
 
 
 def is_number(text: str) -> bool:
@@ -180,6 +186,15 @@ def is_number(text: str) -> bool:
         return isfinite(float(text))
     except ValueError:
         return False
+
+
+def is_whole(text: str) -> bool:
+    """Tell whether a detail of a fault counts something.
+
+    >>> [is_whole(it) for it in ("20", "-20", "1.5", "soon")]
+    [True, True, False, False]
+    """
+    return is_number(text) and float(text).is_integer() and "." not in text
 
 
 def fault(kind: Kind, *details: object) -> Fault:

@@ -33,7 +33,7 @@ SHORT = ("simulate", "--scenario", "one", "--family", "AJ", "--jobs", "1")
         (["--plan", "4=409", "--scenario", "one", "--scenario", "two"], "one --scenario"),
         (["--scenario", "one", "--plan", "4-409"], "CALL=FAULT"),
         (["--scenario", "one", "--plan", "4=408"], "a fault must be one of crash-before"),
-        (["--scenario", "one", "--plan", "4=403:-1"], "403 must have seconds, of 0 or more,"),
+        (["--scenario", "one", "--plan", "4=403:-1"], "403 must have seconds, from 0 to 3600,"),
         (["--scenario", "one", "--plan", "4=server:1:inf"], "at place 2: server:1:inf"),
         (["--scenario", "one", "--plan", "4=act:wipe"], "wipe must have a target"),
         (["--scenario", "one", "--plan", "4=act:cut:0:nan"], "a number of seconds, no more"),
@@ -54,8 +54,17 @@ SHORT = ("simulate", "--scenario", "one", "--family", "AJ", "--jobs", "1")
         (["--plan", "calm", "--scenario", "one", "--report", "r"], "--report must be left out"),
         (["--operators", "2"], "--operators must be left out with a campaign"),
         (["--pair", ""], "BASE:CASE:CASE"),
-        (["--minutes", "nan"], "--minutes must be a number, 0 for no end"),
-        (["--minutes", "inf"], "--minutes must be a number, 0 for no end"),
+        (["--minutes", "nan"], "--minutes must be 0 to 525600, 0 for no end"),
+        (["--minutes", "inf"], "--minutes must be 0 to 525600, 0 for no end"),
+        (["--minutes", "1e308"], "--minutes must be 0 to 525600, 0 for no end"),
+        (
+            ["--scenario", "one", "--plan", "5=stale:1.5:5"],
+            "stale must have a whole number at place 1",
+        ),
+        (
+            ["--scenario", "one", "--plan", "5=zombie:1e7"],
+            "zombie must have seconds, from 0 to 3600,",
+        ),
         (["--scenario", "one", "--plan", "0=409"], "calls count from 1"),
         (
             ["--scenario", "one", "--plan", "5=stall:Pod:5:on:1"],
@@ -117,6 +126,11 @@ def test_a_swarm_seed_is_told_alone(capsys):
     assert "--seed 5" in told.splitlines()[0]
 
 
+def test_what_is_drawn_and_never_comes_is_no_failure(capsys):
+    assert main(["simulate", "--swarm", "--seed", "4"]) == 0
+    assert "never came, for want of such a call" in capsys.readouterr().out
+
+
 def started(*arguments: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "COLUMNS": "200"}
     return subprocess.Popen(
@@ -142,6 +156,16 @@ def test_a_campaign_ends_in_a_table_and_a_report(tmp_path: Path):
     assert told["scenarios"]["one"]["plans"] == told["plans"] > 2
     assert told["families"]["A"]["plans"] > 0
     assert told["coverage"]["seen"] > 0
+
+
+def test_the_report_is_written_though_nobody_listens(tmp_path: Path):
+    report = tmp_path / "report.json"
+    process = started(*SHORT, "--minutes", "0.05", "--report", str(report))
+    assert process.stdout is not None
+    process.stdout.close()
+    process.communicate(timeout=110)
+
+    assert json.loads(report.read_text())["plans"] > 0
 
 
 def is_gone(group: int, patience: float = 20.0) -> bool:

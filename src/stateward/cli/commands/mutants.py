@@ -34,7 +34,8 @@ def hunt(mutants: tuple[str, ...], jobs: int, report: Path | None) -> int:
     except KeyboardInterrupt:
         interrupted = True
     if report is not None:
-        text = json.dumps({"jobs": jobs, **score.as_json()}, indent=2)
+        whole = {"jobs": jobs, "interrupted": interrupted, **score.as_json()}
+        text = json.dumps(whole, indent=2)
         report.write_text(text + "\n", encoding="utf-8")
     complaints = [] if interrupted else list(score.complaints())
     for it in complaints:

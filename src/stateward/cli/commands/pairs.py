@@ -40,6 +40,9 @@ def walk(minutes: float, jobs: int, report: Path | None) -> int:
     except KeyboardInterrupt:
         interrupted = True
     found = watch.report
+    if report is not None:  # first: nobody may be there to be told
+        whole = {"interrupted": interrupted, **_as_json(found, jobs)}
+        report.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
     for it in found.broken:
         click.echo(f"{it}\n   stateward simulate --pair {it.name}")
     for name in found.idle:
@@ -47,8 +50,6 @@ def walk(minutes: float, jobs: int, report: Path | None) -> int:
     if interrupted:
         click.echo("simulate: interrupted; until then:")
     click.echo(_last_line(found))
-    if report is not None:
-        report.write_text(json.dumps(_as_json(found, jobs), indent=2) + "\n", encoding="utf-8")
     if interrupted:
         return INTERRUPTED
     return 1 if found.broken or found.idle else 0

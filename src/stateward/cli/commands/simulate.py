@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import platform
 import time
@@ -39,6 +38,8 @@ _MINUTES = 5.0
 _REFRESH, _EVERY = 0.25, 10.0
 
 _SEEDS = 2**31 - 1
+#: A year of minutes.
+_LONGEST = 525_600.0
 
 
 @click.command()
@@ -76,7 +77,8 @@ def simulate(**options: Any) -> int:
     if given.plan is not None:
         return _tell(_asked(given))
     if given.is_one_of_a_swarm:
-        return min(_tell(swarm_ask(given.seed or 0, names)), 1)  # what is drawn may come too late
+        broke = _tell(swarm_ask(given.seed or 0, names)) == 1
+        return 1 if broke else 0  # what is drawn may come too late, and that is nobody's mistake
     jobs = given.jobs or len(os.sched_getaffinity(0))
     if given.pair is not None:
         return pairs.tell(given.pair)
@@ -144,8 +146,8 @@ def _check_ways(given: _Given) -> None:
     way = "--swarm with --seed alone" if given.is_one_of_a_swarm else next(iter(ways), "a campaign")
     if idle := [it for it in _typed(given) if it != way and it not in _GOES_BY[way]]:
         raise UsageError(f"{idle[0]} must be left out with {way}, which does not go by it")
-    if given.minutes is not None and not math.isfinite(given.minutes):
-        raise UsageError(f"--minutes must be a number, 0 for no end; got {given.minutes}")
+    if given.minutes is not None and not given.minutes <= _LONGEST:
+        raise UsageError(f"--minutes must be 0 to {_LONGEST:g}, 0 for no end; got {given.minutes}")
 
 
 def _typed(given: _Given) -> list[str]:
@@ -309,11 +311,14 @@ class _Show:
         )
 
     def _sum_up(self, found: Results, *, interrupted: bool) -> None:
+        self._write(found, interrupted=interrupted)  # first: nobody may be there to be told
         self._out.print(render.table(found))
         for line in render.findings(found.ways()):
             self._out.print(line, markup=False, soft_wrap=True)
         last = render.verdict(found, self._seconds, interrupted=interrupted)
         self._out.print(last, markup=False, soft_wrap=True)
+
+    def _write(self, found: Results, *, interrupted: bool) -> None:
         if self._report is not None:
             machine = {"cores": os.cpu_count(), "python": platform.python_version()}
             whole = {

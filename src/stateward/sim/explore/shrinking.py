@@ -93,6 +93,8 @@ def _shorter(ask: Ask, place: int) -> Iterator[Ask]:
     if which >= len(details):
         return
     for seconds in _SHORTER:
+        if seconds == 0 and hit.fault.kind is Kind.ZOMBIE:
+            continue  # which would be a pause of any length
         if seconds < float(details[which]):
             changed = (*details[:which], str(seconds), *details[which + 1 :])
             yield _with_hit(ask, place, Hit(hit.call, Fault(hit.fault.kind, changed)))

@@ -52,6 +52,9 @@ def has(*kinds: str) -> Callable[[Ask], bool]:
             "1=zombie:20",
             id="the shortest pause",
         ),
+        pytest.param(
+            "9=zombie:90", has("zombie"), "1=zombie:1", id="a pause of 0 is of any length"
+        ),
     ],
 )
 def test_shrinking(plan, fails, smallest):
