@@ -50,6 +50,17 @@ def fall_over(line: Connection) -> None:
     os._exit(3)
 
 
+def die_in_calm(line: Connection) -> None:
+    """End at the calm life of one scenario, and do all else as others do."""
+
+    def answer(task: Task) -> Answer | None:
+        if isinstance(task, Calm) and task.ask.scenario == "grow":
+            os._exit(7)
+        return answered(task)
+
+    _serve(line, answer)
+
+
 def dawdle(line: Connection) -> None:
     """Take a long time for every plan."""
 

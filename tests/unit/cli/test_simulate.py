@@ -118,6 +118,26 @@ def test_a_plan_that_breaks_a_law_ends_in_failure(capsys, monkeypatch):
     assert "!!! E1 at 4.000 s by op0.1: two voters at once" in capsys.readouterr().out
 
 
+def test_a_plan_that_comes_to_no_end_is_said_to(capsys, monkeypatch):
+    def for_ever(_: Ask) -> None:
+        while True:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(command, "tell", for_ever)
+    monkeypatch.setattr(command, "PATIENCE", 0.2)
+    assert main(["simulate", "--scenario", "one", "--plan", "calm"]) == 1
+    assert "!!! no end after 0.2 s" in capsys.readouterr().out
+
+
+def test_a_plan_in_which_the_operator_ends_the_process_is_said_to(capsys, monkeypatch):
+    def leave(_: Ask) -> None:
+        raise SystemExit(0)
+
+    monkeypatch.setattr(command, "tell", leave)
+    assert main(["simulate", "--scenario", "one", "--plan", "calm"]) == 1
+    assert "!!! the operator ended the process with code 0" in capsys.readouterr().out
+
+
 def test_a_swarm_seed_is_told_alone(capsys):
     code = main(["simulate", "--scenario", "one", "--swarm", "--seed", "5"])
     told = capsys.readouterr().out

@@ -86,14 +86,19 @@ class Campaign:
         return min(1.0, max(shares)) if shares else None
 
     def prepare(self) -> None:
-        """Live every scenario in calm, so that it is known which plans there are."""
+        """Live every scenario in calm, so that it is known which plans there are.
+
+        There are none of one whose calm life does not come to its end.
+        """
         asks = list(_calm_asks(self.wish))
-        for heard in self._each((Calm(it), it) for it in asks):
-            if not isinstance(heard.answer, Scene):
-                raise HouseError(f"a calm life must not end its process: {heard.task}")
-            self._learn(heard.answer, heard.worker)
+        for heard in self._each((Calm(it), _Errand(NONE, it)) for it in asks):
+            if isinstance(heard.answer, Scene):
+                self._learn(heard.answer, heard.worker)
+            else:
+                self._note(heard)
             self._tell()
-        scenes = [self._scenes[it.scenario, it.operators] for it in asks]
+        keys = ((it.scenario, it.operators) for it in asks)
+        scenes = [self._scenes[it] for it in keys if it in self._scenes]
         # Not before everybody is idle: a scene is larger than what a pipe holds, and who is about
         # to send one itself does not read.
         for scene in scenes:
@@ -128,6 +133,8 @@ class Campaign:
         return ((space.letter, ask) for space, ask in covering.ordered(self.spaces))
 
     def _swarm(self) -> Iterator[tuple[str, Ask]]:
+        if any((it, 1) not in self._scenes for it in self.wish.scenarios):
+            return  # without one of them a seed would mean another life
         for seed in count(self.wish.seed):
             yield SWARM, swarm.drawn(seed, self.wish.scenarios, lambda it: self._scenes[it, 1])
 

@@ -21,7 +21,7 @@ import structlog
 from stateward.app.simulate.alarm import Alarm, TookTooLong
 from stateward.app.simulate.trunk import branched
 from stateward.sim.etcd.life import Ask, live
-from stateward.sim.explore.judging import Outcome, endless, judged
+from stateward.sim.explore.judging import Outcome, endless, fell, judged
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.explore.shrinking import Shrinker
 from stateward.sim.faults import CALM
@@ -138,11 +138,20 @@ class Worker:
                 self._scenes[scene.ask.scenario, scene.ask.operators] = scene
                 return None
             case Calm(ask):
-                return Scene(replace(live(ask, record=True), lines=()))
+                return self._calm(ask)
             case Try(ask):
                 return self._lived(ask)
             case Shrink(ask, law):
                 return self._shrunk(ask, law)
+
+    def _calm(self, ask: Ask) -> Scene | Outcome:
+        try:
+            with Alarm(self._patience):
+                return Scene(replace(live(ask, record=True), lines=()))
+        except TookTooLong:
+            return endless(ask, None, self._patience)
+        except Exception as error:  # noqa: BLE001 - whatever breaks a life is what we look for
+            return fell(ask, None, error)
 
     def _lived(self, ask: Ask) -> Outcome:
         self._lives += 1

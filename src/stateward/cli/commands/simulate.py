@@ -15,9 +15,10 @@ import click
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from stateward.app.simulate.alarm import Alarm, TookTooLong
 from stateward.app.simulate.campaign import Campaign, Wish, swarm_ask
 from stateward.app.simulate.crew import Crew
-from stateward.app.simulate.workers import be_quiet
+from stateward.app.simulate.workers import PATIENCE, be_quiet
 from stateward.cli.commands import mutants, pairs
 from stateward.cli.main import INTERRUPTED
 from stateward.cli.render import simulate as render
@@ -208,6 +209,20 @@ def _writable(report: str | None) -> Path | None:
 
 
 def _tell(ask: Ask) -> int:
+    """Live one plan and tell it, or say that it comes to no end."""
+    try:
+        with Alarm(PATIENCE):
+            return _told(ask)
+    except TookTooLong:
+        why = f"no end after {PATIENCE:g} s of this machine"
+    except SystemExit as error:
+        why = f"the operator ended the process with code {error.code}"
+    click.echo(render.command(ask))
+    click.echo(f"{'':10} !!! {why}")
+    return 1
+
+
+def _told(ask: Ask) -> int:
     """Live one plan and tell it; say last which laws it broke."""
     life, lines = tell(ask)
     calm = Ask(ask.scenario, seed=ask.seed, operators=ask.operators)

@@ -85,6 +85,18 @@ def test_workers_that_cannot_start_are_told():
         ran("A", work=workers.fall_over)
 
 
+def test_a_calm_life_that_ends_its_process_is_told_and_the_others_go_on():
+    with Crew(2, workers.die_in_calm) as crew:
+        found = Campaign(crew, Wish(("one", "grow"), "A"))
+        found.prepare()
+        found.run()
+
+    (fatal,) = told(found, "FATAL")
+    assert (fatal.first.ask.scenario, str(fatal.first.ask.plan)) == ("grow", "calm")
+    assert found.results.by_scenario()["one"].plans == found.planned + 1
+    assert found.planned > 0
+
+
 def test_whoever_leaves_leaves_no_process_behind():
     with Crew(2, workers.dawdle) as crew:
         processes = [it.process for it in crew._hands]

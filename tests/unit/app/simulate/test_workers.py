@@ -8,7 +8,7 @@ import pytest
 
 from stateward.app.simulate import workers
 from stateward.app.simulate.workers import Calm, Learn, Shrink, Try, Worker
-from stateward.sim.etcd.life import Ask, Violation
+from stateward.sim.etcd.life import Ask, Life, Violation
 from stateward.sim.explore.judging import Met, Outcome
 from stateward.sim.faults import Plan
 
@@ -39,6 +39,23 @@ def test_a_life_without_end_is_ended(monkeypatch):
 
     assert time.monotonic() - began < 5
     assert [it.law for it in outcome.violations] == ["ENDLESS"]
+
+
+def _for_ever(*_: object, **__: object) -> Life:
+    while True:
+        time.sleep(0.01)
+
+
+def _broken(*_: object, **__: object) -> Life:
+    raise ZeroDivisionError
+
+
+@pytest.mark.parametrize(("lived", "law"), [(_for_ever, "ENDLESS"), (_broken, "BROKEN")])
+def test_a_calm_life_that_comes_to_nothing_is_told(monkeypatch, lived, law):
+    monkeypatch.setattr(workers, "live", lived)
+    outcome = Worker(patience=0.2).answer(Calm(Ask("one")))
+
+    assert [it.law for it in outcome.violations] == [law]
 
 
 @pytest.mark.parametrize(("law", "smallest"), [("E1", "1=409"), ("E2", "1=500,1=slow")])
