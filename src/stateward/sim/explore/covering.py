@@ -1,8 +1,9 @@
-"""The order in which plans are lived: first each fault at each place in the code, then the rest."""
+"""The order in which plans are lived: each fault at each place in the code first, among others."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
 from stateward.sim.etcd.life import Ask
@@ -56,11 +57,14 @@ def _meetings(spaces: Sequence[Space]) -> dict[Met, list[tuple[Singles, int]]]:
 
 
 def ordered(spaces: Sequence[Space]) -> Iterator[tuple[Space, Ask]]:
-    """Yield every plan once: those first that meet what no other has met."""
-    early: set[Ask] = set()
-    for space, ask in covering(spaces):
-        early.add(ask)
-        yield space, ask
-    for space, ask in in_turn(spaces):
-        if space.letter == TWO or ask not in early:
-            yield space, ask
+    """Yield every plan once: in turn one that meets what no other has met, and one of any kind.
+
+    Of two faults at once there are only the latter, and late calls are among them from the start.
+    """
+    first = list(covering(spaces))
+    early = {ask for _, ask in first}
+    rest = (it for it in in_turn(spaces) if it[0].letter == TWO or it[1] not in early)
+    for it in first:
+        yield it
+        yield from islice(rest, 1)
+    yield from rest

@@ -35,3 +35,12 @@ def test_every_plan_comes_once():
 
 def test_families_come_in_turn():
     assert [space.letter for space, _ in covering(SPACES)][:10] == list("ABCFK") * 2
+
+
+def test_a_short_run_has_plans_of_any_kind_too():
+    """Every other plan is one of all: late calls and families that meet no place are among them."""
+    first = [ask for _, ask in list(ordered(SPACES))[:40]]
+    meets = [ask for _, ask in covering(SPACES)]
+
+    assert first[::2] == meets[:20]
+    assert not set(first[1::2]) & set(meets)
