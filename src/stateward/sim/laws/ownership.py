@@ -12,6 +12,8 @@ from stateward.local.store import Stored
 from stateward.sim.laws.custom import Family
 from stateward.sim.laws.watchman import Sent, Watchman
 
+#: Seconds between the last look at an object and what is done for it.
+_LAG: Final = 0.5
 _ENDING: Final = frozenset({"delete", "evict"})
 #: What an operator writes about itself, and what it says.
 _ITS_OWN: Final = frozenset({EVENTS.name, LEASES.name})
@@ -25,6 +27,7 @@ class Ownership:
     def __init__(self, watchman: Watchman, family: Family) -> None:
         self._book = watchman.book
         self._store = watchman.world.api.store
+        self._time = watchman.world.loop.time
         self._family = family
         watchman.on_sent(self._sent)
 
@@ -56,12 +59,17 @@ class Ownership:
     def _wrong_end(self, call: Call, about: ObjectKey, stored: Stored | None) -> str:
         if stored is None or stored.uid != call.uid:
             return ""  # nothing happens
-        uids = self._family.uids(about)
-        if uids and uids[-1] in self._family.roots(stored):
+        if self._known(about) & self._family.roots(stored):
             return ""
         nobodys_pod = call.resource.name == PODS.name and not stored.owners
         named = stored.labels.get(self._family.custom.name_label) == about.name
         return "" if nobodys_pod and named else f"which is not of {about}"
+
+    def _known(self, about: ObjectKey) -> set[str]:
+        """Return which object of a name is meant: the newest, and one that has only just gone."""
+        uids, now = self._family.uids(about), self._time()
+        left = {it: self._family.leaving_since(it) for it in uids}
+        return {*uids[-1:], *(it for it, at in left.items() if at is not None and now - at < _LAG)}
 
     def _wrong_change(self, stored: Stored, about: ObjectKey) -> str:
         """Tell whose it is; what an earlier one of that name left may be taken over."""
