@@ -35,6 +35,8 @@ class Family:
         #: Since when objects are going or gone, by their UIDs.
         self._leaving: dict[str, float] = {}
         self._owners: dict[str, tuple[str, ...]] = {}
+        #: The last version of each custom object, by its UID.
+        self.last: dict[str, Stored] = {}
         self._store.listen(self._changed)
 
     def uids(self, key: ObjectKey) -> tuple[str, ...]:
@@ -74,6 +76,7 @@ class Family:
             self._owners.pop(uid, None)
         if event.resource != self.custom.resource.name:
             return
+        self.last[uid] = event.now
         if event.change is Change.ADDED:
             self._uids.setdefault(event.now.key, []).append(uid)
         elif event.change is Change.DELETED or leaves(event.now):

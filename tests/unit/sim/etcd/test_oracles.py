@@ -14,6 +14,7 @@ from fakes.etcd_hand import Stage, played
 from stateward.core.outcome import Outcome
 from stateward.emulate.etcd.state import History
 from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.etcd.model.names import CLUSTER_UID_LABEL
 from stateward.etcd.moves.step import MakeNextMove
 from stateward.etcd.operator import LEASE
 from stateward.etcd.seen import Seen
@@ -295,6 +296,28 @@ def test_what_is_left_over_is_told():
     assert found["claim"] == ["ns/data-shop-7 is left without a member"]
     assert found["learner"] == ["shop-7 is left as a learner"]
     assert "ns/shop-cluster-state is left with force-new-cluster" in found["force"]
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_only_a_volume_that_was_to_be_kept_may_outlive_its_cluster(kept):
+    found: list[str] = []
+
+    async def play(at: Stage) -> None:
+        api = at.it.world.api
+        cluster = api.store.get(ETCD_CLUSTERS.name, KEY)
+        assert cluster is not None
+        metadata = {"labels": {CLUSTER_UID_LABEL: cluster.uid}}
+        claim = _claim("data-shop-7")
+        claim["metadata"] |= metadata
+        api.create(VOLUME_CLAIMS, "ns", claim, Author("user"))
+        free = MergePatch({"metadata": {"finalizers": None}})
+        api.patch(ETCD_CLUSTERS, KEY, free, Author("user"))
+        api.delete(ETCD_CLUSTERS, KEY, DeleteOptions(uid=cluster.uid))
+        found.extend(it for it in _leaks(at) if "data-shop-7" in it)
+
+    played(play, retainVolumesOnDelete=kept)
+    told = ["persistentvolumeclaims ns/data-shop-7 is left of a cluster that is gone"]
+    assert found == ([] if kept else told)
 
 
 # -------------------------------------------------------------------------- DIFF

@@ -33,13 +33,16 @@ def _orphans(scene: Scene, family: Family, living: set[str]) -> Iterator[str]:
         if resource in _QUIET or resource == ETCD_CLUSTERS.name:
             continue
         roots = family.roots(stored)
-        if roots and not roots & living and not _is_kept(resource, stored):
+        if roots and not roots & living and not _is_kept(resource, stored, family):
             yield f"{resource} {stored.key} is left of a cluster that is gone"
 
 
-def _is_kept(resource: str, stored: Stored) -> bool:
+def _is_kept(resource: str, stored: Stored, family: Family) -> bool:
     """Tell whether a claim was told to outlive its cluster: then nobody owns it."""
-    return resource == VOLUME_CLAIMS.name and not stored.owners
+    if resource != VOLUME_CLAIMS.name or stored.owners:
+        return False
+    clusters = (decode(family.last[it].text, EtcdCluster) for it in family.roots(stored))
+    return any(it.spec.retain_volumes_on_delete for it in clusters)
 
 
 def _of_cluster(scene: Scene, key: ObjectKey, cluster: EtcdCluster) -> Iterator[str]:
