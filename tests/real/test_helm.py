@@ -91,6 +91,8 @@ def test_we_render_what_helm_renders(real_programs: None, name: str, tmp_path: P
         {"watch": {"namespaces": ["Shop"]}},
         {"podLabels": {"a": 1}},
         {"products": {"etcd": False}},
+        {"watch": None},
+        {"image": {"tag": None}},
     ],
     ids=str,
 )

@@ -95,6 +95,9 @@ def problems(value: Any, schema: Json, path: str = "") -> Iterator[str]:
 
 def _of_fields(value: Json, schema: Json, path: str) -> Iterator[str]:
     named, others = schema.get("properties", {}), schema.get("additionalProperties", True)
+    for name in schema.get("required", ()):
+        if name not in value:
+            yield f"{path}.{name}".lstrip(".") + ": must be there, and null takes it away"
     for name, inner in value.items():
         where = f"{path}.{name}" if path else str(name)
         if name in named:

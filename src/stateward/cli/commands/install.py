@@ -10,6 +10,7 @@ import click
 
 from stateward.app.install import chart, choices
 from stateward.app.install.generated import as_text, namespace_of
+from stateward.app.settings import selector
 from stateward.core.errors import UsageError
 from stateward.core.naming import dns_label_problem
 from stateward.kube.codec import Json
@@ -45,6 +46,7 @@ def install(
     usual = chart.usual_values()
     values = reduce(choices.laid_over, _chosen(**given), usual)
     choices.check(values, chart.schema())
+    selector("watch.selector", values["watch"]["selector"])
     release = chart.Release(name, namespace)
     first = [] if without_namespace else [namespace_of(release)]
     click.echo(as_text([*first, *chart.objects(release, values)]), nl=False)

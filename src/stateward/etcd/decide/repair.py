@@ -174,7 +174,7 @@ def refresh_broken_pod(view: View) -> Move | None:
             continue
         if pod.running and (pod.ready or not view.has_quorum or not _is_due(view, it)):
             continue
-        if not doomed.may_stop(view, it) or (not view.has_quorum and _starts_again(it)):
+        if not doomed.may_stop(view, it) or (not view.has_quorum and _starts_again(view, it)):
             continue
         if view.is_outdated(it) and (keeps_data(view) or not view.cluster.status.cluster_id):
             why = "it does not run, and the new template may mend that"
@@ -182,10 +182,15 @@ def refresh_broken_pod(view: View) -> Move | None:
     return None
 
 
-def _starts_again(replica: Replica) -> bool:
-    """Tell whether an etcd ended and nothing is said yet to keep Kubernetes from starting it."""
+def _starts_again(view: View, replica: Replica) -> bool:
+    """Tell whether an etcd ended just now and nothing keeps Kubernetes from starting it again.
+
+    One that is about to start for long waits for what only another template may give it.
+    """
     pod = replica.pod
-    return pod is not None and _has_failed(replica) and pod.trouble in _STARTING
+    if pod is None or not _has_failed(replica) or is_over(view, replica, _START):
+        return False
+    return pod.trouble in _STARTING
 
 
 def replace_unhealthy(view: View) -> Move | None:

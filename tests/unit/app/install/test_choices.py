@@ -63,6 +63,21 @@ def test_what_cannot_be_chosen(word: str, sentence: str) -> None:
     assert caught.value.message.startswith(sentence)
 
 
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("watch: null", "watch: must be there, and null takes it away"),
+        ("image: {tag: null}", "image.tag: must be there, and null takes it away"),
+        ("imagePullSecrets: [{}]", "imagePullSecrets[0].name: must be there"),
+    ],
+)
+def test_what_cannot_be_taken_away(text: str, sentence: str) -> None:
+    values = choices.laid_over(chart.usual_values(), choices.from_text("mine.yaml", text))
+    with pytest.raises(UsageError) as caught:
+        choices.check(values, chart.schema())
+    assert caught.value.message.startswith(sentence)
+
+
 @pytest.mark.parametrize("word", ["", "a", "=1", "a..b=1", ".a=1", "a=[", "a={"])
 def test_what_is_no_choice(word: str) -> None:
     with pytest.raises(UsageError, match="--set"):
