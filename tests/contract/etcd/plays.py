@@ -20,6 +20,8 @@ from stateward.etcd.model.members import Alarm, AlarmKind, Member
 SOON = 20.0
 #: Seconds without a word after which we believe that none will come: real etcd chooses after 0.5 s.
 SILENCE, VIRTUAL_SILENCE = 1.2, 3.5
+#: What may be asked twice, and what a busy machine answers while members choose a leader once more.
+REPEATABLE, CHOOSING = {"list", "get", "put", "alarms"}, {"NoQuorum", "OutcomeUnknown"}
 
 
 class Player:
@@ -54,8 +56,19 @@ class Player:
         if not arrow:
             return line  # a comment
         self._expected = expected.strip()
-        found = await self.outcome(words)
+        found = await self._settled(words)
         return line if found in _allowed(self._expected) else f"{words}-> {found}"
+
+    async def _settled(self, words: str) -> str:
+        """Play one line; play it again while a real cluster, starved of cores, chooses a leader."""
+        noisy = not isinstance(self.etcds, StandIns) and self._expected not in CHOOSING
+        ends = asyncio.get_running_loop().time() + SOON
+        while True:
+            found = await self.outcome(words)
+            again = noisy and found in CHOOSING and words.split()[1] in REPEATABLE
+            if not again or asyncio.get_running_loop().time() > ends:
+                return found
+            await asyncio.sleep(0.02)
 
     async def outcome(self, line: str) -> str:
         """Play one line; return what came of it, or the name of the error."""
