@@ -13,7 +13,7 @@ from fakes.etcd_model import EtcdWorld
 from fakes.etcd_passes import Pass
 from stateward.etcd.decide import moves
 from stateward.etcd.model.members import quorum
-from stateward.etcd.model.view import Config, Replica, View
+from stateward.etcd.model.view import ClaimSeen, Config, Replica, View
 
 CHANGES: Final = (moves.AddLearner, moves.Promote, moves.RemoveMember)
 ACTS: Final = moves.Act.__args__
@@ -83,6 +83,8 @@ def _claims_of_members(view: View, move: moves.Move) -> Iterator[str]:
     known = view.cluster.status.cluster_id
     if not view.has_quorum or (known and view.cluster_ids != {known}):
         yield f"{move.message} without a word of its cluster"
+    if it is not None and it.listed is None and _is_left(view, move.claim):
+        return  # whose data it holds is no member, and nothing that starts on it can be one
     if it is None or it.listed is None:
         if it is not None and it.pod is not None:
             yield f"{move.message} under a pod"
@@ -90,6 +92,10 @@ def _claims_of_members(view: View, move: moves.Move) -> Iterator[str]:
             yield f"{move.message}, which is about to get a pod"
     elif it.listed.member.started or not it.listed.member.learner:
         yield f"{move.message} of a member that has data"
+
+
+def _is_left(view: View, claim: ClaimSeen) -> bool:
+    return bool(claim.left_by) and claim.left_by not in {f"{it.member.id:x}" for it in view.roster}
 
 
 def _fresh_volume(view: View, move: moves.Move) -> Iterator[str]:

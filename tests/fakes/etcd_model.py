@@ -80,6 +80,7 @@ class Claim:
     disk: Disk | None = None
     deleting: bool = False
     owner: str = ""
+    left_by: str = ""
 
 
 @dataclass(slots=True)
@@ -355,7 +356,7 @@ class EtcdWorld:
                 self.config = config
             case moves.WriteWorkload():
                 self._write_workload(move)
-            case moves.DeletePod() | moves.DeleteClaim() | moves.OwnClaim():
+            case moves.DeletePod() | moves.DeleteClaim() | moves.OwnClaim() | moves.LeaveClaim():
                 self._touch(move)
             case moves.AddLearner() | moves.Promote() | moves.RemoveMember() | moves.MoveLeader():
                 return self._change(move)
@@ -363,7 +364,7 @@ class EtcdWorld:
                 return False
         return True
 
-    def _touch(self, move: moves.DeletePod | moves.DeleteClaim | moves.OwnClaim) -> None:
+    def _touch(self, move: moves.Move) -> None:
         match move:
             case moves.DeletePod(pod=pod):
                 self.pods[pod.ordinal].deleting = True
@@ -371,6 +372,8 @@ class EtcdWorld:
                 self.claims[claim.ordinal].deleting = True
             case moves.OwnClaim(claim=claim, owned=owned):
                 self.claims[claim.ordinal].owner = UID if owned else ""
+            case moves.LeaveClaim(claim=claim, member_id=id_):
+                self.claims[claim.ordinal].left_by = f"{id_:x}"
 
     def _write_workload(self, move: moves.WriteWorkload) -> None:
         old = self.workload

@@ -148,5 +148,6 @@ def _claim_seen(ordinal: int, claim: Claim) -> ClaimSeen:
         phase="Bound",
         cluster_uid=UID,
         owner_uid=claim.owner,
+        left_by=claim.left_by,
         requested=CLAIM_BYTES,
     )

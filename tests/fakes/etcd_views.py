@@ -22,6 +22,7 @@ and what may follow a letter, in any number:
     !  the container crashes on and on    ?  the pod finds no node
     %  the claim is being deleted         $  the claim lost its volume
     ^  the pod is not ready yet           +  its chance to run is five seconds old
+    &  the claim says that its member leaves it
 
 A quorum is there when those who answer make one and somebody leads; ``quorum=False`` says otherwise.
 """
@@ -69,7 +70,7 @@ VOTERS, LEARNERS = frozenset("Lfdnaw"), frozenset("lbu")
 LISTED = VOTERS | LEARNERS
 ANSWERS = frozenset("Lfnawlb")
 HEALTHY = frozenset("Lf")
-MARKS = "'*-~!?%$^+"
+MARKS = "'*-~!?%$^+&"
 
 _TOKEN = re.compile(rf"(?P<letter>[Lfdnawlbuxc.])(?P<marks>[{re.escape(MARKS)}]*)")
 
@@ -382,6 +383,7 @@ def _claim(token: Token, now: float) -> ClaimSeen:
         phase="Lost" if "$" in token.marks else "Bound",
         cluster_uid=UID,
         owner_uid=UID,
+        left_by=f"{member_id(token.ordinal):x}" if "&" in token.marks else "",
         requested=CLAIM_BYTES,
     )
 

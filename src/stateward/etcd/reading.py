@@ -11,7 +11,7 @@ from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.api.settings import CONTAINER, tagged_version
 from stateward.etcd.build.flags import quota
 from stateward.etcd.model.lastwords import last_words
-from stateward.etcd.model.names import CLUSTER_UID_LABEL, labels
+from stateward.etcd.model.names import CLUSTER_UID_LABEL, LEFT_BY, labels
 from stateward.etcd.model.view import ClaimSeen, PodSeen, WorkloadSeen
 from stateward.etcd.objects import Workload
 from stateward.kube.meta import ObjectMeta
@@ -67,6 +67,7 @@ def claim_seen(claim: PersistentVolumeClaim, ordinal: int, cluster: str) -> Clai
         phase=claim.status.phase,
         cluster_uid=claim.metadata.labels.get(CLUSTER_UID_LABEL, ""),
         owner_uid=next(ours, ""),
+        left_by=claim.metadata.annotations.get(LEFT_BY, ""),
         labelled=labels(cluster).items() <= claim.metadata.labels.items(),
         requested=_bytes(claim.spec.resources.requests),
         size=_bytes(claim.status.capacity) or _bytes(claim.spec.resources.requests),

@@ -154,6 +154,20 @@ class DeleteClaim:
 
 
 @dataclass(frozen=True, slots=True)
+class LeaveClaim:
+    """Note on a claim whose data it holds, before that member is removed: nobody else needs it."""
+
+    name: ClassVar = "LeaveClaim"
+    claim: ClaimSeen
+    member_id: int
+
+    @property
+    def message(self) -> str:
+        """What is done, in plain words."""
+        return f"noting that volume claim {self.claim.name} is left by member {self.member_id:x}"
+
+
+@dataclass(frozen=True, slots=True)
 class OwnClaim:
     """Tie a claim to the cluster, so that it goes with it, or untie it, so that it stays."""
 
@@ -298,6 +312,7 @@ Act: TypeAlias = (
     | MoveLeader
     | DeletePod
     | DeleteClaim
+    | LeaveClaim
     | OwnClaim
     | GrowClaim
     | Compact

@@ -9,6 +9,7 @@ from stateward.etcd.decide.moves import (
     Await,
     DeleteClaim,
     DeletePod,
+    LeaveClaim,
     Move,
     Refuse,
     RemoveMember,
@@ -27,6 +28,9 @@ _LOOK_AGAIN = 1.0
 #: Seconds that an etcd may take at least from when it could start until it answers, however short
 #: the grace is: otherwise whoever is restarted would be replaced, again and again.
 _START = 10.0
+#: Seconds in which a node says what it makes of a pod; from one that is gone Kubernetes takes the
+#: volume back after six minutes.
+_HEARD = 600.0
 #: What Kubernetes says of a container that it is about to start.
 _STARTING = frozenset({"", "ContainerCreating", "PodInitializing"})
 #: Seconds by which our clock may differ from that of Kubernetes.
@@ -102,7 +106,7 @@ def _freed(view: View, replica: Replica, pod: PodSeen) -> Move | None:
         return DeletePod(pod, "its volume is on its way out", off=claim)
     if view.is_outdated(replica):
         return DeletePod(pod, "it is to start from the new template")
-    if not _is_older(view, replica) or not (_has_failed(replica) or _hangs(view, replica)):
+    if not _is_older(view, replica) or not _cannot_start(view, replica):
         return None
     if claim is not None:
         return DeleteClaim(claim, f"{replica.name} cannot start on old data", under=pod)
@@ -124,11 +128,17 @@ def _is_older(view: View, replica: Replica) -> bool:
     return source is not None and since is not None and source.created - since < _SKEW
 
 
-def _hangs(view: View, replica: Replica) -> bool:
-    """Tell whether the etcd of a removed member hangs where a learner shall start."""
+def _cannot_start(view: View, replica: Replica) -> bool:
+    """Tell whether the etcd of a removed member ends, or hangs, where a learner shall start.
+
+    One that ended before it was listed starts again soon, unless its volume says whose it was.
+    """
     pod, claim = replica.pod, replica.claim
     if pod is None or replica.said is not None:
         return False
+    if _has_failed(replica):
+        known = claim is None or bool(claim.left_by)
+        return known or is_over(view, replica, _FRESH)
     if not pod.running and not (claim is not None and claim.lost):
         return False  # it waits for a node or an image, and a new volume would too
     return is_over(view, replica, min(_FRESH, grace(view)))
@@ -142,7 +152,7 @@ def await_learner(view: View) -> Move | None:
             continue
         if listed.member.started and is_over(view, it, max(grace(view), _LEARNER)):
             why = "the learner went away; it joins anew"
-            return RemoveMember(listed.member.id, it.name, why, silent=it.pod)
+            return _left(it) or _removal(it, why, it.pod)
         # What exactly it does changes every moment, and is told in the status, not in events.
         why = f": {trouble_of(view, it)}" if it.pod is not None and _finds_no_node(it.pod) else ""
         return Await("LearnerJoining", f"waiting for {it.name} to join{why}", _quick(it))
@@ -201,11 +211,21 @@ def replace_unhealthy(view: View) -> Move | None:
             return _removal(it, "it is unhealthy, and no longer wanted", it.pod)
     due = [it for it in sick if _is_due(view, it) and (is_replaceable(it) or _is_corrupt(view, it))]
     for it in due:
-        if not _fails_by_template(view, it) and guards.keeps_quorum_without(view, it):
+        if _is_unheard(view, it) or _fails_by_template(view, it):
+            continue
+        if guards.keeps_quorum_without(view, it):
             silent = it.pod if not _is_corrupt(view, it) else None
             why = f"unhealthy for more than {grace(view):g} s; it joins anew"
-            return _removal(it, why, silent)
+            return _left(it) or _removal(it, why, silent)
     return None
+
+
+def _is_unheard(view: View, replica: Replica) -> bool:
+    """Tell whether its node has yet to say what it makes of a pod, whose volume is not lost."""
+    pod, claim = replica.pod, replica.claim
+    if pod is None or pod.running or _has_failed(replica) or (claim is not None and claim.lost):
+        return False
+    return not pod.trouble and view.now - pod.created <= _HEARD
 
 
 def await_healthy(view: View) -> Move | None:
@@ -228,7 +248,7 @@ def _fails_by_template(view: View, replica: Replica) -> bool:
     Then its volume is not the trouble: wiping it would cost a copy of the data and mend nothing.
     """
     pod = replica.pod
-    if pod is None or view.is_outdated(replica):
+    if pod is None or view.is_outdated(replica) or _is_corrupt(view, replica):
         return False
     if not _has_failed(replica) and not _was_never_well(view, replica):
         return False
@@ -252,6 +272,15 @@ def _stuck_rollout(view: View, replica: Replica) -> Refuse:
         " the others keep the old ones",
         f"see kubectl logs {replica.name} --previous, then mend or take back the last change",
     )
+
+
+def _left(replica: Replica) -> LeaveClaim | None:
+    """Have a claim say whose data it holds before that member goes: its successor needs another."""
+    claim, listed = replica.claim, replica.listed
+    if claim is None or claim.deleting or listed is None:
+        return None
+    member = listed.member.id
+    return LeaveClaim(claim, member) if claim.left_by != f"{member:x}" else None
 
 
 def _removal(replica: Replica, why: str, silent: PodSeen | None = None) -> RemoveMember | None:

@@ -9,6 +9,7 @@ from stateward.etcd.decide.moves import (
     AddLearner,
     Await,
     DeleteClaim,
+    DeletePod,
     Move,
     MoveLeader,
     OwnClaim,
@@ -181,7 +182,28 @@ def grow(view: View) -> Move | None:
     config = configs.of_the_list(view, joining.ordinal)
     if view.config != config:
         return WriteConfig(config, f"{joining.name} is about to join")
-    return AddLearner(joining.ordinal, joining.name, joining.peer_url)
+    return _vacated(view, joining) or AddLearner(joining.ordinal, joining.name, joining.peer_url)
+
+
+def _vacated(view: View, joining: Replica) -> Move | None:
+    """Let the volume of a removed member go, and its pod, before another one has its place.
+
+    A pod that leaves starts nothing any more. Listed sooner, the new member could yet start on the
+    volume that goes, and would have to join once more.
+    """
+    claim, pod = joining.claim, joining.pod
+    if claim is None:
+        return None
+    is_left = bool(claim.left_by) and _is_ours(view, claim)
+    if not claim.deleting and is_left and claim.left_by not in _listed_ids(view):
+        return DeleteClaim(claim, "a new member must not start on old data", under=pod)
+    if claim.deleting and pod is not None and not pod.deleting:
+        return DeletePod(pod, "its volume is on its way out", off=claim)
+    return None
+
+
+def _listed_ids(view: View) -> frozenset[str]:
+    return frozenset(f"{it.member.id:x}" for it in view.roster)
 
 
 def strange_claim(view: View, ordinals: Container[int]) -> Move | None:

@@ -15,6 +15,8 @@ GROUP = "etcd.aenix.io"
 FIELD_MANAGER = "stateward-etcd"
 #: Of which EtcdCluster (its UID) a claim holds data; a claim of an earlier one has another.
 CLUSTER_UID_LABEL = "stateward.dev/cluster-uid"
+#: On a claim: the id of the member whose data it holds and that is about to be removed.
+LEFT_BY = "stateward.dev/left-by"
 
 #: Ordinals from here on are nobody's: twice as many members are not allowed.
 MOST_ORDINALS = 64

@@ -59,6 +59,8 @@ class ClaimSeen:
     cluster_uid: str = ""
     #: UID of the EtcdCluster that it goes with; empty: it stays.
     owner_uid: str = ""
+    #: The member, in hex, that had its data on it when it was to be removed; empty: none was.
+    left_by: str = ""
     #: Whether its labels say whose it is: without them nobody watches it.
     labelled: bool = True
     #: How much it asks for, in bytes.

@@ -9,7 +9,7 @@ from stateward.etcd.build import claims
 from stateward.etcd.build.config import TOKEN, config_map, config_of, token
 from stateward.etcd.caches import INSTANCE
 from stateward.etcd.decide import configs, moves
-from stateward.etcd.model.names import CLUSTER_UID_LABEL, config_key, labels
+from stateward.etcd.model.names import CLUSTER_UID_LABEL, LEFT_BY, config_key, labels
 from stateward.etcd.model.view import ClaimSeen, Config, PodSeen
 from stateward.etcd.moves import intent, volumes
 from stateward.etcd.moves.tools import Tools
@@ -155,6 +155,14 @@ async def delete_claim(tools: Tools, seen: Seen, move: moves.DeleteClaim) -> Out
     with suppress(NotFound):
         await tools.client.delete(VOLUME_CLAIMS, _key(seen, move.claim.name), uid=move.claim.uid)
     return None
+
+
+async def leave_claim(tools: Tools, seen: Seen, move: moves.LeaveClaim) -> None:
+    """Note on a claim whose data it holds."""
+    note = {LEFT_BY: f"{move.member_id:x}"}
+    body = {"metadata": {"uid": move.claim.uid, "annotations": note}}
+    with suppress(NotFound, Conflict, Invalid):  # it is gone, or another one has its name
+        await tools.client.patch(VOLUME_CLAIMS, _key(seen, move.claim.name), MergePatch(body))
 
 
 async def own_claim(tools: Tools, seen: Seen, move: moves.OwnClaim) -> None:

@@ -33,6 +33,7 @@ VERBS: Final[Mapping[type, Callable[[Tools, Seen, Any], Awaitable[Outcome | None
     moves.RecreateWorkload: objects.recreate_workload,
     moves.DeletePod: objects.delete_pod,
     moves.DeleteClaim: objects.delete_claim,
+    moves.LeaveClaim: objects.leave_claim,
     moves.OwnClaim: objects.own_claim,
     moves.GrowClaim: objects.grow_claim,
     moves.AddLearner: membership.add_learner,

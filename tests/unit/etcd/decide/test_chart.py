@@ -47,6 +47,11 @@ AWAIT_MEMBERS, AWAIT_PODS = "Await MembersUnhealthy", "Await PodsLeaving"
 
 _OURS = EtcdClusterStatus(auth_enabled=True)
 
+AWAIT_LEARNER = "Await LearnerJoining"
+LEAVE, FREE = "LeaveClaim data-shop-2", "DeleteClaim data-shop-2"
+#: What members start with says that shop-2 is about to join.
+LISTED = {"config": "existing 0 1 2 3"}
+
 ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     # ------------------------------------------------------------ nobody answers
     (
@@ -210,14 +215,17 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ("6 also while another is away, if a quorum stays", "4: L f d l", {}, "Promote shop-3"),
     ("6a it is not wanted any more", "2: L f l", {}, "RemoveMember shop-2"),
     ("6a not even if it never started", "2: L f u?", {}, "RemoveMember shop-2"),
-    ("6b it starts on old data", "3: L f u!", {"away": {2: 1}}, "DeleteClaim data-shop-2"),
+    ("6b it starts on old data", "3: L f u!&", {"away": {2: 1}}, FREE),
+    ("6b it may have ended before it was listed", "3: L f u!", {"away": {2: 29}}, AWAIT_LEARNER),
+    ("6b it had its time", "3: L f u!", {"away": {2: 31}}, FREE),
     ("6b its old volume is on its way out", "3: L f u!%", {}, "DeletePod shop-2"),
     ("6b it is made from the new template", "3: L f u'", {}, "DeletePod shop-2"),
     ("6b an old etcd hangs in its place", "3: L u f", {"away": {1: 31}}, "DeleteClaim data-shop-1"),
     ("6b maybe it only takes its time", "3: L u f", {"away": {1: 29}}, "Await LearnerJoining"),
     ("6b its pod came late", "3: L u+ f", {"away": {1: 31}}, "Await LearnerJoining"),
     ("6c it has not started yet", "3: L f u", {}, "Await LearnerJoining"),
-    ("6c it started and went away", "3: L f b!", {"away": {2: 61}}, "RemoveMember shop-2"),
+    ("6c it started and went away", "3: L f b!", {"away": {2: 61}}, LEAVE),
+    ("6c it joins anew", "3: L f b!&", {"away": {2: 61}}, "RemoveMember shop-2"),
     # ------------------------------------------------------------ objects follow the list
     (
         "7 members are told of the list",
@@ -243,11 +251,17 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     # ------------------------------------------------------------ members that are not well
     ("9 one is away: patience", "3: L f d", {"away": {2: 59}}, "Await MembersUnhealthy"),
-    ("9 patience ends", "3: L f d!", {"away": {2: 61}}, "RemoveMember shop-2"),
+    ("9 patience ends: its volume says whose it was", "3: L f d!", {"away": {2: 61}}, LEAVE),
+    ("9 patience ends", "3: L f d!&", {"away": {2: 61}}, "RemoveMember shop-2"),
+    ("9 a volume that goes needs no word", "3: L f d!%", {"away": {2: 61}}, "RemoveMember shop-2"),
+    ("10 a removed one's volume goes before another has its place", "4: L f x& f", LISTED, FREE),
+    ("10 and its pod, which starts nothing any more", "4: L f x&% f", LISTED, "DeletePod shop-2"),
+    ("10 then it joins, whatever leaves", "4: L f x&%* f", LISTED, "AddLearner shop-2"),
+    ("10 nobody left this one", "4: L f x f", LISTED, "AddLearner shop-2"),
     ("9 nobody knows since when", "3: L f d!", {}, "Await MembersUnhealthy"),
     (
         "9 not without a quorum of the rest",
-        "2: L d!",
+        "2: L d!&",
         {"away": {1: 61}, "quorum": True},
         "RemoveMember shop-1",
     ),
@@ -262,8 +276,14 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ("9c it is made from the new template", "3: L f d!'", {}, "DeletePod shop-2"),
     (
         "9 corrupt",
-        "3: L f f",
+        "3: L f f&",
         {"alarms": {2: AlarmKind.CORRUPT}, "away": {2: 61}},
+        "RemoveMember shop-2",
+    ),
+    (
+        "9 corrupt in the middle of a roll: no template is to blame",
+        "3: L' f' f&",
+        {"alarms": {2: AlarmKind.CORRUPT}, "away": {2: 599}},
         "RemoveMember shop-2",
     ),
     (

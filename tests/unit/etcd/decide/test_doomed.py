@@ -101,7 +101,7 @@ def test_19_who_was_never_well_with_the_new_template_is_not_wiped(
     away: float, expected: str
 ) -> None:
     """It runs, and cannot join the others: a wrong authority, for one. Its volume is as it was."""
-    view = picture("3: L' f' d", away={2: away})
+    view = picture("3: L' f' d&", away={2: away})
     assert words(chart.next_move(view)) == expected
     starting = picture("3: L' f' d+", away={2: away})
     assert words(chart.next_move(starting)) == AWAIT_MEMBERS, "it has only begun to run"
@@ -112,7 +112,7 @@ def test_19_who_was_never_well_with_the_new_template_is_not_wiped(
     [
         pytest.param("3: L f d'", "DeletePod shop-2", id="the change was taken back"),
         pytest.param("3: L' f' d'", "DeletePod shop-2", id="it hangs on the old one"),
-        pytest.param("3: L f d", "RemoveMember shop-2", id="nothing is new"),
+        pytest.param("3: L f d&", "RemoveMember shop-2", id="nothing is new"),
     ],
 )
 def test_9c_a_restart_that_is_due_anyway_comes_before_another_volume(
@@ -131,3 +131,24 @@ def test_9_a_clock_that_was_set_back_costs_no_hours() -> None:
 
 def test_6b_a_learner_that_waits_for_a_node_keeps_its_new_volume() -> None:
     assert words(chart.next_move(picture("3: L u? f", away={1: 999}))) == "Await LearnerJoining"
+
+
+@pytest.mark.parametrize(
+    ("created", "phase", "expected"),
+    [
+        pytest.param(599.0, "Bound", AWAIT_MEMBERS, id="it may yet"),
+        pytest.param(601.0, "Bound", "RemoveMember shop-2", id="for too long"),
+        pytest.param(599.0, "Lost", "RemoveMember shop-2", id="its volume is lost"),
+    ],
+)
+def test_9_a_pod_of_which_its_node_said_nothing_keeps_its_volume(
+    created: float, phase: str, expected: str
+) -> None:
+    view = picture("3: L f d&", away={2: 999})
+    last = view.replicas[2]
+    assert last.pod is not None
+    assert last.claim is not None
+    pod = replace(last.pod, running=False, created=view.now - created)
+    made = replace(last, pod=pod, claim=replace(last.claim, phase=phase))
+    view = replace(view, replicas=(*view.replicas[:2], made))
+    assert words(chart.next_move(view)) == expected

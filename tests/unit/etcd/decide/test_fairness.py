@@ -26,7 +26,7 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     (
         "9 who had the time to start has the short grace",
-        "3: L f d!",
+        "3: L f d!&",
         {"away": {2: 2}, "spec": {"unhealthyMemberGracePeriod": "1s"}},
         "RemoveMember shop-2",
     ),
@@ -38,7 +38,7 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
         {"away": {1: 999}},
         AWAIT_MEMBERS,
     ),
-    ("9 its volume is lost", "3: L f d?$", {"away": {2: 61}}, "RemoveMember shop-2"),
+    ("9 its volume is lost", "3: L f d?$&", {"away": {2: 61}}, "RemoveMember shop-2"),
     ("9 its volume is lost: patience", "3: L f d?$", {"away": {2: 59}}, AWAIT_MEMBERS),
     ("9 its volume was lost only now", "3: L f d?$+", {"away": {2: 999}}, AWAIT_MEMBERS),
     ("9 it serves on a lost volume", "3: L f f$", {"away": {2: 999}}, "Rest"),

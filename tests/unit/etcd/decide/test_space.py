@@ -102,7 +102,7 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     ),
     (
         "9b a full database keeps nobody from being replaced",
-        "3: L f d!",
+        "3: L f d!&",
         {"alarms": {1: AlarmKind.NO_SPACE}, "said": FULL, "status": TRIED_AND_BROKEN},
         "RemoveMember shop-2",
     ),

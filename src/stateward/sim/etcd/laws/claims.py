@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from stateward.emulate.etcd.state import Disk
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.build.claims import FINALIZER
 from stateward.etcd.caches import INSTANCE
 from stateward.etcd.model.members import Member
-from stateward.etcd.model.names import CLUSTER_UID_LABEL
+from stateward.etcd.model.names import CLUSTER_UID_LABEL, LEFT_BY
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS, VOLUME_CLAIMS
 from stateward.local.store import Stored, StoreEvent
@@ -46,7 +48,7 @@ class Claims:
         self._judge_data(actor, name, place, disk)
         roster = self._scene.truth.roster(actor.about)
         learns = any(ordinal(it) == place and it.learner for it in roster.values())
-        if not learns and self._is_mounted(event.now.key):
+        if not learns and not _is_left(event.now, roster) and self._is_mounted(event.now.key):
             self._scene.report("E-S4", actor, f"{name} is deleted under a pod")
 
     def _judge_keeping(self, actor: Actor, claim: Stored) -> None:
@@ -80,6 +82,13 @@ class Claims:
     def _is_mounted(self, claim: ObjectKey) -> bool:
         pods = self._scene.it.world.api.store.all(PODS.name, claim.namespace)
         return any(claim.name in claims_of(it.document()) for it in pods)
+
+
+def _is_left(claim: Stored, roster: Mapping[int, Member]) -> bool:
+    """Tell whether a claim says whose data it holds, and that one is no longer a member."""
+    annotations = claim.document()["metadata"].get("annotations") or {}
+    member = annotations.get(LEFT_BY, "")
+    return bool(member) and int(member, 16) not in roster
 
 
 def _is_heard(cluster: EtcdCluster) -> bool:

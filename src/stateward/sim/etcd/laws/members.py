@@ -10,7 +10,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS, STATEFUL_SETS
 from stateward.sim.etcd.laws.pods import covered
 from stateward.sim.etcd.laws.scene import Scene
-from stateward.sim.etcd.laws.truth import Standing, changes, claim_of, ordinal
+from stateward.sim.etcd.laws.truth import Standing, believes_in, changes, claim_of, ordinal
 from stateward.sim.laws.watchman import Actor, leaves
 
 #: Seconds by which clocks and looks may differ.
@@ -86,7 +86,9 @@ class _Entry:
         Who is lost in the very moment in which it gets its vote was well when it was asked last.
         """
         name, server = self._name(member), self._server(member)
-        has_data = server is not None and server.disk.index >= self._history.last
+        has_data = server is not None and (
+            server.disk.index >= self._history.last or believes_in(server, server.leader)
+        )
         if not has_data and not self._is_just_lost(member):
             self._report("E-S3", f"{name} gets a vote and does not have the data")
         if len(self._standing.lasting & set(after.voters)) < quorum(len(after.voters)):

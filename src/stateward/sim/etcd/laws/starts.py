@@ -92,11 +92,11 @@ class Starts:
         return stored is not None and (stored.document().get("data") or {}).get(STATE) == "new"
 
     def _judge_version(self, cluster: ObjectKey, server: Server) -> None:
-        """No two members are more than one minor version apart."""
+        """No two members are more than one minor version apart, once they agreed to anything."""
         releases = [
             it.start.version[:2]
             for _, it in self._scene.truth.lodgers(cluster)
-            if it is not None and not it.ended
+            if it is not None and not it.ended and _has_agreed(it)
         ]
         mine = server.start.version[:2]
         if any(it[0] != mine[0] or abs(it[1] - mine[1]) > 1 for it in releases):
@@ -124,3 +124,9 @@ class Starts:
     def _report(self, law: str, cluster: ObjectKey, sentence: str) -> None:
         """Blame who told members what to start with."""
         self._scene.report(law, self._told.get(cluster, Actor("kubernetes")), sentence)
+
+
+def _has_agreed(server: Server) -> bool:
+    """Tell whether the cluster of a member had a leader ever."""
+    history = server.disk.history
+    return history is not None and history.last > 0

@@ -147,15 +147,27 @@ class Truth:
         )
 
     def _together(self, up: list[Server]) -> frozenset[int]:
-        """Return the most that can talk to one of them."""
+        """Return the most that can talk to one of them, or have not noticed yet that they cannot.
+
+        Who is cut off says for about a second that it follows, and nobody can know better.
+        """
         universe = self._it.universe
         if not universe.cuts:
             return frozenset(it.member_id for it in up)
         found: frozenset[int] = frozenset()
         for one in up:
-            group = [it.member_id for it in up if it is one or universe.reaches(one, it)]
+            group = [
+                it.member_id
+                for it in up
+                if it is one or universe.reaches(one, it) or believes_in(it, one.leader)
+            ]
             found = max(found, frozenset(group), key=len)
         return found
+
+
+def believes_in(server: Server, leader: int) -> bool:
+    """Tell whether a member still says that it follows a leader whom it does not hear."""
+    return bool(leader) and server.leader == leader and not server.hears
 
 
 def cluster_of(pod: ObjectKey) -> ObjectKey:

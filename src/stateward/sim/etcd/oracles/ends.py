@@ -9,6 +9,7 @@ import msgspec
 
 from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.api.status import EtcdClusterStatus
+from stateward.etcd.model.names import LEFT_BY
 from stateward.etcd.tell.conditions import TYPES
 from stateward.kube.codec import Json, encode
 from stateward.kube.resources import EVENTS, LEASES, PODS, VOLUME_CLAIMS
@@ -27,7 +28,7 @@ _CHANCE: Final = frozenset(
         *("leader", "role", "clusterID", "clusterId", "id", "revision", "dbSize", "indexLag"),
         *("message", "observedGeneration", "unhealthySince", "disruptedPods", "deletionTimestamp"),
         *("currentReplicas", "updatedReplicas"),
-        *("lastDefragmentation", "stateward.dev/applied"),
+        *("lastDefragmentation", "stateward.dev/applied", LEFT_BY),
     }
 )
 #: What is tied to its cluster in one of two ways.
