@@ -102,6 +102,22 @@ REGRESSIONS: dict[str, str] = {
         "a pod that did not run a moment ago was stopped for its new template while it was needed:"
         " it ran again, and the cache did not show it yet"
     ),
+    "roll | etcd move_leader 81bf6d2f0130fa6a | 1 | act:corrupt:1": (
+        "a member whose data was found to differ in the middle of a roll was called a fault of the"
+        " template, and never replaced"
+    ),
+    "recreate | patch etcdclusters.etcd.aenix.io/status ns/shop | 11 | act:edit:version=3.6.16": (
+        "a cluster took the version of an earlier one of its name for its own, and refused to begin"
+    ),
+    "bare | patch services ns/shop-headless | 2 | act:delete-cr:30": (
+        "a cluster that took over pods on volumes that go with an earlier one said that all is well"
+    ),
+    "two | etcd status | 45 | upgrade:older": (
+        "a status without a list of members cost three members their disruption budget"
+    ),
+    "lost-disk | delete persistentvolumeclaims ns/data-shop-1 | 1 | crash-after:4": (
+        "a learner was listed before the volume that was to go, started on it, and joined twice"
+    ),
 }
 
 

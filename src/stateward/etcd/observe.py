@@ -121,7 +121,7 @@ class Observer:
         return Seen(
             view=self._view(place, found, wanted.seen),
             doors=doors,
-            wanted=want.around(cluster.status.last_known_members),
+            wanted=want.around(*_counted(cluster, found.listed, wanted.seen)),
             live=tuple(self._around(cluster)),
             pods=wanted,
             config=kept.metadata if kept is not None else None,
@@ -304,3 +304,19 @@ def _known(cluster: EtcdCluster) -> Iterator[int]:
 def _size(settings: Settings) -> str:
     requests = ((settings.claim_spec or {}).get("resources") or {}).get("requests") or {}
     return str(requests.get("storage", ""))
+
+
+def _counted(
+    cluster: EtcdCluster, listed: Fact[tuple[Listed, ...]], workload: WorkloadSeen | None
+) -> tuple[int, int]:
+    """Return how many members have a vote, and how many there are, as far as anybody knows.
+
+    By the record. A status that somebody emptied has none: then by the quorum's word, or by pods.
+    """
+    known = cluster.status.last_known_members
+    learners = [it.learner for it in known]
+    if not known and isinstance(listed, Known):
+        learners = [it.member.learner for it in listed.value]
+    if learners or workload is None:
+        return learners.count(False), len(learners)
+    return workload.replicas, workload.replicas

@@ -57,8 +57,10 @@ class Volumes:
                 claim = self.cache.get(key) or await self.client.get(VOLUME_CLAIMS, key)
             except NotFound:
                 continue
-            if ordinal in joining or holds_data_of(claim, cluster.uid):
-                found[ordinal] = claim_seen(claim, ordinal, cluster.name)
+            seen = claim_seen(claim, ordinal, cluster.name)
+            # One that goes with an earlier cluster of this name is under a pod that we took over.
+            if ordinal in joining or holds_data_of(claim, cluster.uid) or seen.owner_uid:
+                found[ordinal] = seen
         return found
 
     def taken(self, cluster: ObjectMeta, template: str, ordinals: Iterable[int]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, TypeAlias
@@ -12,7 +12,6 @@ from stateward.etcd.addresses import AddressBook
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.problems import Problem
 from stateward.etcd.api.settings import Settings, settings_of, wish_of
-from stateward.etcd.api.status import KnownMember
 from stateward.etcd.api.validation import problems
 from stateward.etcd.build import documents
 from stateward.etcd.build.kept import kept_problems
@@ -120,9 +119,8 @@ class Want:
         )
         return Pods(made.document, made.claim_templates, live, seen)
 
-    def around(self, known: Sequence[KnownMember]) -> Around:
+    def around(self, voters: int, members: int) -> Around:
         """Return what stands around the pods of so many members."""
-        voters, members = sum(not it.learner for it in known), len(known)
         return self._around.recall(
             (voters, members),
             lambda: documents.around(self._wish, voters=voters, members=members),

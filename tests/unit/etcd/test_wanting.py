@@ -54,14 +54,14 @@ def made_now(asked: Asked) -> list[Any]:
 
 
 def recalled(wants: Wants, asked: Asked) -> list[Any]:
-    want = wants.of(asked.cluster)
+    want, members = wants.of(asked.cluster), asked.cluster.status.last_known_members
     pods = want.pods(asked.ca_hashes, None)
     return [
         want.problems,
         want.settings,
         pods.document["spec"],
         pods.claim_templates,
-        want.around(asked.cluster.status.last_known_members),
+        want.around(sum(not it.learner for it in members), len(members)),
         want.variables(asked.config),
     ]
 

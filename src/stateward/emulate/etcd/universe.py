@@ -117,9 +117,11 @@ class Universe(Settling):
         was there to write to.
         """
         full = server.start.quota
-        return self._try(server, lambda state: replace(state, waste=max(state.waste, full))) and (
-            self.raise_alarm(server, AlarmKind.NO_SPACE)
-        )
+
+        def write(state: State) -> State:
+            return replace(state, waste=max(state.waste, full), revision=state.revision + 1)
+
+        return self._try(server, write) and self.raise_alarm(server, AlarmKind.NO_SPACE)
 
     def _try(self, server: Server, change: Callable[[State], State]) -> bool:
         try:

@@ -50,5 +50,6 @@ def refuse(view: View, replica: Replica) -> Refuse:
     if others_hold(view, replica):
         hint = f"let it join anew on another volume: kubectl delete pod {replica.name}"
     else:
-        hint = f"scale to 3 or more, and when all are healthy: kubectl delete pod {replica.name}"
+        enough = 2 * sum(map(is_doomed, view.voters)) + 1
+        hint = f"scale to {enough}, and when all are healthy: kubectl delete pod {replica.name}"
     return Refuse("VolumeLeaving", message, hint)

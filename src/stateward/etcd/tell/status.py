@@ -114,7 +114,12 @@ def _selector(name: str) -> str:
 
 
 def _oldest_version(view: View) -> str:
-    """Return the oldest version that a member runs; the former one when nobody answers."""
+    """Return the oldest version that a member runs; the former one when nobody answers.
+
+    Until this cluster had a quorum, whoever answers may be of an earlier one of this name.
+    """
+    if not view.cluster.status.cluster_id:
+        return view.cluster.status.version
     versions = [it.version for it in history.answers(view) if it.version]
     return min(versions, key=_order, default=view.cluster.status.version)
 

@@ -12,6 +12,7 @@ from stateward.local.catalog import CONTROLLER_REVISIONS
 from stateward.sim.etcd.laws.watch import EtcdWatch
 from stateward.sim.etcd.mistakes import OUTAGE, may_be_told, untold
 from stateward.sim.etcd.oracles.acts import Acts
+from stateward.sim.etcd.oracles.dead_ends import is_dead_end
 from stateward.sim.etcd.oracles.ends import end_of
 from stateward.sim.etcd.oracles.failures import bugs, failed_passes
 from stateward.sim.etcd.oracles.lasting import never_told
@@ -200,6 +201,7 @@ class _Lived:
         except Noise as error:
             watchman.book.report("SILENCE", "nobody", error.message)
         except NotInTime as error:
+            self.it.hopeless = self.it.hopeless or is_dead_end(self.it)
             if not self.it.hopeless:  # then only a person can help, and nobody does
                 watchman.book.report("L0", "nobody", error.message)
             return
@@ -211,9 +213,14 @@ class _Lived:
             self._judge_calm(edits=len(script) - 1)
         else:
             self._judge_repeats()
-        found = leaks(self.watch.scene, self.watch.family) if not self.it.lasting else ()
-        for sentence in found:
-            watchman.book.report("LEAK", "nobody", sentence)
+        self._judge_leaks()
+
+    def _judge_leaks(self) -> None:
+        """Ask that nothing is left, unless it may be needed once more."""
+        if self.it.lasting or self.it.hopeless:
+            return
+        for sentence in leaks(self.watch.scene, self.watch.family):
+            self.watch.watchman.book.report("LEAK", "nobody", sentence)
 
     def judge_bugs(self) -> None:
         """Ask that nothing, however bad, shows a bug in a pass."""
@@ -249,7 +256,7 @@ class _Lived:
         with self.watch.watchman.in_the_name_of(USER):
             await step.do(self.it)
         try:
-            took = await self._rest.reach(step.text, lambda: step.until(self.it))
+            took = await self._rest.reach(step.text, lambda: step.until(self.it), step.pause)
         except NotInTime:
             if not self.it.lasting:
                 raise

@@ -27,6 +27,7 @@ from stateward.local.store import Stored
 from stateward.sim.etcd import happenings
 from stateward.sim.etcd.certificates import secrets
 from stateward.sim.faults import Kind, fault
+from stateward.sim.laws.watchman import leaves
 from stateward.sim.network import CALM, Mix
 
 if TYPE_CHECKING:
@@ -199,8 +200,9 @@ async def take_labels(it: EtcdWorld, key: ObjectKey) -> None:
 
 
 def has_labels(it: EtcdWorld) -> bool:
-    """Tell whether all that belongs to clusters says so again."""
-    return all(CLUSTER_UID_LABEL in stored.labels for _, stored in _labelled(it))
+    """Tell whether all that belongs to clusters says so again, but for what is on its way out."""
+    staying = [stored for _, stored in _labelled(it) if not leaves(stored)]
+    return all(CLUSTER_UID_LABEL in stored.labels for stored in staying)
 
 
 def _labelled(it: EtcdWorld) -> list[tuple[Resource[Any], Stored]]:

@@ -34,6 +34,8 @@ class Step:
     until: Holds
     #: Seconds that Kubernetes may need first, to end what was there before.
     leaving: float = 0.0
+    #: Seconds that an operator may let pass before it tries once more.
+    pause: float = 0.0
 
 
 Script = tuple[Step, ...]
@@ -169,7 +171,8 @@ def lose(text: str, name: str) -> Step:
         happenings.happen(it, None, *text.split(":"))
 
     def replaced(it: EtcdWorld) -> bool:
-        return is_mended(it) and member_id(it, name) != it.notes[text]
+        lost = it.notes[text]
+        return is_mended(it) and (not lost or member_id(it, name) != lost)
 
     return Step(text, do, replaced)
 
@@ -189,7 +192,11 @@ def _full() -> Step:
     async def do(it: EtcdWorld) -> None:
         errands.fill_up(it)
 
-    return Step("databases are full", do, lambda it: is_mended(it) and errands.has_room(it))
+    def has_room(it: EtcdWorld) -> bool:
+        return is_mended(it) and errands.has_room(it)
+
+    # Who fills one just when history was forgotten waits for the next time.
+    return Step("databases are full", do, has_room, pause=600.0)
 
 
 def err(guard: str, **spec: object) -> Step:

@@ -12,6 +12,7 @@ from stateward.kube.resources import PODS, VOLUME_CLAIMS
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
 from stateward.sim.etcd.acts import Act, Scene, count_scratch
+from stateward.sim.kube.volumes import claims_of
 from stateward.sim.past import Veil
 
 _USER = Author("user")
@@ -33,6 +34,9 @@ def _foreign_claim(at: Scene) -> None:
 
     def take_away() -> None:
         at.it.foreign_claims.pop(key, None)
+        pods = at.api.store.all(PODS.name, key.namespace)
+        if any(key.name in claims_of(it.document()) for it in pods):
+            at.it.hopeless = True  # it came just when a member started, which is on it now
         try:
             at.api.delete(VOLUME_CLAIMS, key, DeleteOptions(uid=made.uid))
         except NotFound:

@@ -19,6 +19,8 @@ MOST: Final = 2
 #: past, or by two at once. Whatever else goes wrong makes nobody blind.
 _REPEATED: Final[Mapping[Family, int]] = {
     **dict.fromkeys((Family.PAST, Family.PAST_OF_SOME, Family.UPGRADE), 6),
+    # Two passes that begin at once both tie three pods to their cluster, and delete one object.
+    Family.TWICE: 2,
     Family.TWO_LEADERS: 20,
 }
 

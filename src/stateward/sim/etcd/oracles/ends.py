@@ -12,7 +12,7 @@ from stateward.etcd.api.status import EtcdClusterStatus
 from stateward.etcd.model.names import LEFT_BY
 from stateward.etcd.tell.conditions import TYPES
 from stateward.kube.codec import Json, encode
-from stateward.kube.resources import EVENTS, LEASES, PODS, VOLUME_CLAIMS
+from stateward.kube.resources import EVENTS, LEASES, PODS, STATEFUL_SETS, VOLUME_CLAIMS
 from stateward.local.catalog import CONTROLLER_REVISIONS
 from stateward.sim.etcd.laws.truth import Truth, ordinal
 from stateward.sim.etcd.world import EtcdWorld
@@ -33,6 +33,8 @@ _CHANCE: Final = frozenset(
 )
 #: What is tied to its cluster in one of two ways.
 _TIED: Final = frozenset({PODS.name, VOLUME_CLAIMS.name})
+#: Where a StatefulSet begins that does not say so.
+_FIRST: Final = {"start": 0}
 #: What this version tells.
 _TOLD: Final = frozenset(it.encode_name for it in msgspec.structs.fields(EtcdClusterStatus))
 _UID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -48,6 +50,8 @@ def end_of(it: EtcdWorld) -> dict[str, str]:
                 _forget_strange_words(document)
             elif resource in _TIED:
                 _forget_ties(resource, document)
+            elif resource == STATEFUL_SETS.name and document["spec"].get("ordinals") == _FIRST:
+                del document["spec"]["ordinals"]
             found[f"{resource} {stored.key}"] = _text(_plain(document))
     truth = Truth(it)
     for stored in it.world.api.store.all(ETCD_CLUSTERS.name):

@@ -10,11 +10,14 @@ from stateward.etcd.build.config import FORCE
 from stateward.etcd.model.names import config_key
 from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CONFIG_MAPS, VOLUME_CLAIMS
+from stateward.kube.resources import CONFIG_MAPS, PODS, VOLUME_CLAIMS
 from stateward.local.store import Stored
+from stateward.sim.etcd import mistakes
 from stateward.sim.etcd.laws.scene import Scene
 from stateward.sim.etcd.laws.truth import claim_of, ordinal
+from stateward.sim.kube.volumes import claims_of
 from stateward.sim.laws.custom import Family
+from stateward.sim.laws.watchman import leaves
 
 _QUIET = frozenset({"events", "leases.coordination.k8s.io"})
 
@@ -33,8 +36,20 @@ def _orphans(scene: Scene, family: Family, living: set[str]) -> Iterator[str]:
         if resource in _QUIET or resource == ETCD_CLUSTERS.name:
             continue
         roots = family.roots(stored)
-        if roots and not roots & living and not _is_kept(resource, stored, family):
+        if not roots or roots & living or _is_held(scene, resource, stored):
+            continue
+        if not _is_kept(resource, stored, family):
             yield f"{resource} {stored.key} is left of a cluster that is gone"
+
+
+def _is_held(scene: Scene, resource: str, stored: Stored) -> bool:
+    """Tell whether a claim is on its way out, a pod has it, and whoever reads the status knows."""
+    if resource != VOLUME_CLAIMS.name or not leaves(stored):
+        return False
+    if not mistakes.is_told(scene.it, "VolumeLeaving"):
+        return False
+    pods = scene.it.world.api.store.all(PODS.name, stored.key.namespace)
+    return any(stored.key.name in claims_of(it.document()) for it in pods)
 
 
 def _is_kept(resource: str, stored: Stored, family: Family) -> bool:

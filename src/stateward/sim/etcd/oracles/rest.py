@@ -39,17 +39,17 @@ class Rest:
         """Say how many things are still to go wrong: the clock starts anew when they do."""
         self._planned = planned
 
-    async def reach(self, what: str, holds: Callable[[], bool]) -> float:
+    async def reach(self, what: str, holds: Callable[[], bool], pause: float = 0.0) -> float:
         """Let time pass until something holds; return how many seconds of calm that took.
 
-        Raise NotInTime when calm did not help.
+        An operator may pause before it tries once more. Raise NotInTime when calm did not help.
         """
         self._calm_since = self._now
 
         def done() -> bool:
             self._look()
             if not holds():
-                self._check(what, PATIENCE)
+                self._check(what, PATIENCE + pause)
                 return False
             return True
 
