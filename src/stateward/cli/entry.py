@@ -23,7 +23,8 @@ def run() -> None:
         sys.stderr.write("stateward: interrupted\n")
         code = 130
     try:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # as with `>&-`
+            sys.stdout.flush()
     except OSError:  # whoever read us has gone, for example `| head`
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)

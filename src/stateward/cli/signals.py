@@ -10,6 +10,12 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
+def end_as_by_ctrl_c() -> None:
+    """Have a polite kill end what this process does as Ctrl-C does: what was found is told."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.default_int_handler)
+
+
 def stop_event() -> asyncio.Event:
     """Return an event that is set when the user, or the system, asks this process to end."""
     stop = asyncio.Event()

@@ -54,6 +54,15 @@ CASES: Final[list[tuple[str, Any, Any]]] = [
         },
     ),
     (
+        "with what belongs to affinity, and none",
+        {
+            "sessionAffinity": "None",
+            "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 10800}},
+            "ports": WEB,
+        },
+        COMMON,
+    ),
+    (
         "a named port",
         {"ports": [{"port": 53, "protocol": "UDP", "targetPort": "dns"}]},
         COMMON | {"ports": [{"port": 53, "protocol": "UDP", "targetPort": "dns"}]},

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from stateward.cli.commands import pairs
+from stateward.core.errors import HouseError
 from stateward.sim.etcd.pairs.bases import BASES
 from stateward.sim.etcd.pairs.running import Broken, Report
 
@@ -46,6 +47,21 @@ def test_ctrl_c_tells_what_was_found_so_far(monkeypatch, capsys):
 
     assert pairs.walk(0.0, 1, None) == 130
     assert "7 pairs" in capsys.readouterr().out
+
+
+def test_a_branch_that_was_killed_does_not_cost_what_was_found(monkeypatch, capsys, tmp_path):
+    def run(heard, **_):
+        heard("S0", Report(lived=7), 3)
+        raise HouseError("a branch ended with 9")
+
+    monkeypatch.setattr(pairs, "run", run)
+    report = tmp_path / "report.json"
+
+    assert pairs.walk(0.0, 1, report) == 1
+    assert (
+        "a branch ended with 9; until then:\nsimulate: 0 cases, 7 pairs" in capsys.readouterr().out
+    )
+    assert json.loads(report.read_text())["fell"] == "a branch ended with 9"
 
 
 @pytest.mark.parametrize(("broken", "code"), [([], 0), (["it moved"], 1)])

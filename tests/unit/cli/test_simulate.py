@@ -200,13 +200,14 @@ def is_gone(group: int, patience: float = 20.0) -> bool:
     return False
 
 
-def test_ctrl_c_ends_everything_and_tells_what_was_found():
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "kill"])
+def test_ctrl_c_ends_everything_and_tells_what_was_found(number):
     process = started(*SHORT, "--minutes", "0")
     assert process.stderr is not None
     for line in process.stderr:
         if "plans" in line:
             break
-    os.killpg(process.pid, signal.SIGINT)
+    os.kill(process.pid, number)
     out, err = process.communicate(timeout=60)
 
     assert process.returncode == 130, err

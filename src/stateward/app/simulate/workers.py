@@ -73,6 +73,7 @@ Answer = Scene | Outcome | Ask
 def work(line: Connection) -> None:
     """Work until the other side closes the line."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the one who employs us ends us
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     be_quiet()
     logging.disable(logging.CRITICAL)
     gc.collect()

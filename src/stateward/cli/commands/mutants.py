@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from stateward.cli.main import INTERRUPTED
+from stateward.core.errors import HouseError, UsageError
 from stateward.sim.mutants.hunt import Verdict
 from stateward.sim.mutants.scores import Score, run
 
@@ -18,7 +19,7 @@ _EVERY = 10.0
 
 def hunt(mutants: tuple[str, ...], jobs: int, report: Path | None) -> int:
     """Hunt some mutants, or all; return the exit code. Ctrl-C ends it, and the score is told."""
-    score, interrupted = Score(), False
+    score, interrupted, fell = Score(), False, ""
     began = said = time.monotonic()
 
     def tell(verdict: Verdict) -> None:
@@ -33,18 +34,26 @@ def hunt(mutants: tuple[str, ...], jobs: int, report: Path | None) -> int:
         run(score, tell, say=_say, mutants=mutants, jobs=jobs)
     except KeyboardInterrupt:
         interrupted = True
+    except UsageError:
+        raise
+    except HouseError as error:  # a hunt was killed, for one: what was found stands
+        fell = error.message
     if report is not None:
-        whole = {"jobs": jobs, "interrupted": interrupted, **score.as_json()}
-        text = json.dumps(whole, indent=2)
+        ended = {"jobs": jobs, "interrupted": interrupted, "fell": fell}
+        text = json.dumps(ended | score.as_json(), indent=2)
         report.write_text(text + "\n", encoding="utf-8")
-    complaints = [] if interrupted else list(score.complaints())
+    if interrupted or fell:
+        click.echo(f"simulate: {fell or 'interrupted'}; until then:")
+        click.echo(score.last_line())
+        return INTERRUPTED if interrupted else 1
+    return _summed_up(score)
+
+
+def _summed_up(score: Score) -> int:
+    complaints = list(score.complaints())
     for it in complaints:
         click.echo(f"simulate: {it}")
-    if interrupted:
-        click.echo("simulate: interrupted; until then:")
     click.echo(score.last_line())
-    if interrupted:
-        return INTERRUPTED
     return 1 if complaints else 0
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from stateward.cli.main import INTERRUPTED
+from stateward.core.errors import HouseError
 from stateward.sim.etcd.pairs.bases import BASES
 from stateward.sim.etcd.pairs.running import Report, replay, run
 from stateward.sim.etcd.pairs.samples import cases_of
@@ -18,6 +19,8 @@ from stateward.sim.etcd.pairs.samples import cases_of
 _EVERY = 10.0
 #: A turn meets every state and goes on to one in so many others.
 _STRIDE = 16
+#: Every how many calls of an edit's work another edit comes in the middle.
+_CALLS = 16
 
 
 def tell(name: str) -> int:
@@ -34,25 +37,27 @@ def tell(name: str) -> int:
 def walk(minutes: float, jobs: int, report: Path | None) -> int:
     """Live all pairs, or an even sample of them if there are not minutes enough for all."""
     watch = _Watch(minutes * 60)
-    interrupted = False
+    interrupted, fell = False, ""
     try:
-        run(jobs=jobs, stride=_STRIDE, turns=_STRIDE, heard=watch.heard)
+        run(jobs=jobs, stride=_STRIDE, turns=_STRIDE, calls=_CALLS, heard=watch.heard)
     except KeyboardInterrupt:
         interrupted = True
+    except HouseError as error:  # a branch was killed, for one: what was found stands
+        fell = error.message
     found = watch.report
     if report is not None:  # first: nobody may be there to be told
-        whole = {"interrupted": interrupted, **_as_json(found, jobs)}
+        whole = {"interrupted": interrupted, "fell": fell, **_as_json(found, jobs)}
         report.write_text(json.dumps(whole, indent=2) + "\n", encoding="utf-8")
     for it in found.broken:
         click.echo(f"{it}\n   stateward simulate --pair {it.name}")
     for name in found.idle:
         click.echo(f"{name}: nothing depends on it, and it is not declared to be inert")
-    if interrupted:
-        click.echo("simulate: interrupted; until then:")
+    if interrupted or fell:
+        click.echo(f"simulate: {fell or 'interrupted'}; until then:")
     click.echo(_last_line(found))
     if interrupted:
         return INTERRUPTED
-    return 1 if found.broken or found.idle else 0
+    return 1 if found.broken or found.idle or fell else 0
 
 
 @dataclass(slots=True)
@@ -86,13 +91,14 @@ def _share(base: str) -> float:
 def _last_line(found: Report) -> str:
     verdict = f"{len(found.broken)} broken" if found.broken else "none broken"
     return (
-        f"simulate: {found.cases} cases, {found.lived:,} pairs of {found.states} states lived;"
+        f"simulate: {found.cases} cases, {found.lived:,} pairs of {found.states} states lived,"
+        f" and {found.midway:,} edits in the middle of others;"
         f" {found.vacuous:,} of all {found.pairs:,} begin with what is refused at once;"
         f" {found.seconds / 3600:.1f} virtual hours; laws: {verdict}"
     )
 
 
 def _as_json(found: Report, jobs: int) -> dict[str, object]:
-    numbers = ("bases", "cases", "states", "pairs", "lived", "vacuous", "seconds", "idle")
+    numbers = ("bases", "cases", "states", "pairs", "lived", "midway", "vacuous", "seconds", "idle")
     whole: dict[str, object] = {name: getattr(found, name) for name in numbers}
     return {"jobs": jobs, **whole, "broken": [str(it) for it in found.broken]}

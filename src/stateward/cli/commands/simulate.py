@@ -22,6 +22,7 @@ from stateward.app.simulate.workers import PATIENCE, be_quiet
 from stateward.cli.commands import mutants, pairs
 from stateward.cli.main import INTERRUPTED
 from stateward.cli.render import simulate as render
+from stateward.cli.signals import end_as_by_ctrl_c
 from stateward.core.errors import UsageError
 from stateward.sim.etcd.life import Ask, live
 from stateward.sim.etcd.scenarios import SCENARIOS
@@ -75,6 +76,7 @@ def simulate(**options: Any) -> int:
     names = _known(given.scenarios)
     _check_ways(given)
     be_quiet()
+    end_as_by_ctrl_c()
     if given.plan is not None:
         return _tell(_asked(given))
     if given.is_one_of_a_swarm:

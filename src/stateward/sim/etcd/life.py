@@ -20,6 +20,7 @@ from stateward.sim.etcd.oracles.leaks import leaks
 from stateward.sim.etcd.oracles.logins import StrayLogins
 from stateward.sim.etcd.oracles.orphans import Orphans
 from stateward.sim.etcd.oracles.rest import PATIENCE, Noise, Rest
+from stateward.sim.etcd.oracles.stillness import at_rest
 from stateward.sim.etcd.oracles.writer import Writer
 from stateward.sim.etcd.scenarios import SCENARIOS, Script, Step
 from stateward.sim.etcd.sites import Site, Sites
@@ -214,6 +215,8 @@ class _Lived:
         else:
             self._judge_repeats()
         self._judge_leaks()
+        for law, sentence in at_rest(self.watch.scene, self.watch.rates):
+            watchman.book.report(law, "nobody", sentence)
 
     def _judge_leaks(self) -> None:
         """Ask that nothing is left, unless it may be needed once more."""

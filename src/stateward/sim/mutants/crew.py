@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
 from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
@@ -46,12 +48,21 @@ def walk_together(jobs: int) -> Walk:
     """Return how several processes live the lives of a ground."""
 
     def walk(asks: Iterable[Ask]) -> Iterator[Spot]:
-        # Who asked for them ends them all; Ctrl-C is nothing that each of them should tell.
-        ignoring = (signal.SIGINT, signal.SIG_IGN)
-        with get_context("fork").Pool(jobs, signal.signal, ignoring) as pool:
-            yield from pool.imap(spot, asks)
+        crew = ProcessPoolExecutor(jobs, get_context("fork"), _be_led)
+        try:
+            yield from crew.map(spot, asks)
+        except BrokenProcessPool:
+            raise HouseError("a process that lived lives without bugs died") from None
+        finally:
+            crew.shutdown(cancel_futures=True)
 
     return walk
+
+
+def _be_led() -> None:
+    """Leave Ctrl-C to who sent us out, and who ends us."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def every() -> list[Mutant]:
@@ -147,7 +158,7 @@ def _hunt(hunt: Hunt, pipe: Connection) -> None:
         pipe.send(hunt.verdict(HANGS, f"a life took more than {PATIENCE:g} s"))
         os._exit(0)
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who sent us out ends us
+    _be_led()
     signal.signal(signal.SIGPROF, give_up)
     hunt.before_each = _clock
     try:

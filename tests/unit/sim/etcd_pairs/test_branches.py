@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 
 import pytest
 
 from stateward.core.errors import HouseError, UsageError
-from stateward.sim.etcd.pairs.running import _crew, _parsed
+from stateward.sim.etcd.pairs.running import _crew, _nth, _parsed
 from stateward.sim.etcd.pairs.stage import lived
 
 
@@ -25,6 +26,19 @@ def test_what_a_branch_comes_to_is_told_and_nothing_else_is_left():
 def test_a_branch_that_falls_is_told_of():
     with pytest.raises(HouseError, match="ZeroDivisionError"):
         lived(lambda: {"it": 1 // 0})
+
+
+def test_a_branch_that_is_killed_is_told_of_and_the_others_are_ended():
+    def die():
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield {}
+
+    def stay():
+        yield {"n": 1}
+        signal.pause()
+
+    with pytest.raises(HouseError, match="a branch ended with 9"):
+        list(_crew([die, stay], 2))
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 5])
@@ -49,6 +63,11 @@ def test_names_of_pairs(name, found):
 def test_odd_names_of_pairs(name):
     with pytest.raises(UsageError, match="a pair must be written as"):
         _parsed(name)
+
+
+def test_a_call_that_never_comes_is_said_not_to():
+    with pytest.raises(UsageError, match="S0:a@9:b: the work of the first case has fewer calls"):
+        _nth(iter(()), "S0:a@9:b")
 
 
 def test_ctrl_c_is_for_the_original_alone_and_is_not_lost_while_it_is_copied():

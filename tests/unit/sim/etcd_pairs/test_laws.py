@@ -78,13 +78,16 @@ def test_ways(first, second, now, law):
     assert broken == ({law} if law else set())
 
 
-def told(case: str, verdict: str, *, acts: dict | None = None, lost: bool = False) -> dict:
+def told(
+    case: str, verdict: str, *, acts: dict | None = None, lost: bool = False, law: str = ""
+) -> dict:
     made = {
         "verdict": verdict,
         "words": "",
         "acts": acts or {},
         "seconds": 1.0,
         "quorum_lost": lost,
+        "broken": [f"law: {law}"] if law else [],
     }
     return {"case": case, "step": made, "spec": SPEC, "end": {}}
 
@@ -95,6 +98,7 @@ def told(case: str, verdict: str, *, acts: dict | None = None, lost: bool = Fals
         (told("replicas.4", "ready", acts={"etcd promote": 1}), ""),
         (told("replicas.4", "Scaling"), "answer"),
         (told("replicas.4", "ready", lost=True), "quorum"),
+        (told("replicas.4", "ready", law="E-S1 by op0.1: a quorum is gone"), "law"),
         (told("options.unknown", "SpecInvalid"), ""),
         (told("options.unknown", "SpecInvalid", acts={"deleted pods": 1}), "gentle"),
         (told("options.unknown", "ready"), "answer"),

@@ -67,8 +67,8 @@ def impossible(_):
 def test_a_bug_that_changes_what_comes_of_a_life_is_convicted():
     verdict = Hunt(Toy(no_budget), short(), budget=3).run()
 
-    assert (verdict.law, verdict.ask, verdict.lives) == ("DIFF", str(ONE), 1)
-    assert str(verdict) == "T1 killed by DIFF in --scenario one --plan calm --seed 1"
+    assert (verdict.law, verdict.ask, verdict.lives) == ("E-S13", str(ONE), 1)
+    assert str(verdict) == "T1 killed by E-S13 in --scenario one --plan calm --seed 1"
     assert verdict.clue == "one"
 
 
@@ -175,7 +175,7 @@ def judged(*mutants: Toy, jobs: int = 1, lives: int = 1) -> list[str]:
 def test_hunts_in_processes_of_their_own_come_to_the_same():
     toys = [Toy(nothing, "T1"), Toy(no_budget, "T2"), Toy(nothing, "T3")]
 
-    assert judged(*toys, jobs=2) == ["T1", "T2 DIFF", "T3"]
+    assert judged(*toys, jobs=2) == ["T1", "T2 E-S13", "T3"]
 
 
 def test_a_bug_that_hangs_is_convicted(monkeypatch):

@@ -97,6 +97,8 @@ def _service(document: Json) -> None:
     if spec["sessionAffinity"] == "ClientIP":
         affinity = spec.setdefault("sessionAffinityConfig", {}).setdefault("clientIP", {})
         _set(affinity, timeoutSeconds=10_800)
+    elif spec["sessionAffinity"] == "None":
+        spec.pop("sessionAffinityConfig", None)
     if kind in {"NodePort", "LoadBalancer"}:
         _set(spec, externalTrafficPolicy="Cluster")
     if kind == "LoadBalancer":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from stateward.core.quantity import Quantity
 from stateward.emulate.etcd.servers import Server
 from stateward.etcd.build.config import STATE
@@ -14,6 +16,8 @@ from stateward.sim.etcd.laws.truth import cluster_of
 from stateward.sim.laws.watchman import Actor
 
 _TLS = "https:"
+
+_QUOTA: Final = "quota-backend-bytes"
 
 
 class Starts:
@@ -69,7 +73,12 @@ class Starts:
             self._report("E-S6", cluster, f"{start.name} starts on the volume of {member.name}")
 
     def _judge_room(self, cluster: ObjectKey, server: Server) -> None:
-        """A database that may grow beyond its volume ends when that is full, and for good."""
+        """A database that may grow beyond its volume ends when that is full, and for good.
+
+        Unless a person says how large it may be.
+        """
+        if any(_QUOTA in it.spec.options for it in self._scene.recent(cluster)):
+            return
         for claim, disk in self._scene.truth.claims(cluster):
             room = (claim.document().get("status") or {}).get("capacity", {}).get("storage")
             if room is None or disk is not server.disk:

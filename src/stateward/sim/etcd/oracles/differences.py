@@ -63,7 +63,7 @@ _UNFENCED: Final[Room] = {
 FAMILIES: Final[Mapping[Family, Room]] = {
     **dict.fromkeys(Family, _NONE),
     **dict.fromkeys((Family.PAST, Family.PAST_OF_SOME, Family.STALL), _REJOINED),
-    Family.REORDER: _REJOINED,
+    **dict.fromkeys((Family.UNSEEN, Family.REORDER), _REJOINED),
     Family.ZOMBIE: _UNFENCED,
     Family.TWO_LEADERS: _UNFENCED,
 }

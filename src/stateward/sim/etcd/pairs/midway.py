@@ -42,7 +42,7 @@ def midway(
 def _interrupted(book: Book, first: str, second: str, call: int) -> Json:
     step = book.ask(second, book.stage)
     now = Known(step, book.stage.spec(), end_of(book.stage.it))
-    broken = list(answered(book, first, second, step))
+    broken = [*step.broken, *answered(book, first, second, step)]
     if step.verdict in MADE and not kept_by(book, first, second) and _is_known(book, second):
         broken += alike(book.known[second], now)
     return {

@@ -9,6 +9,7 @@ mixed    what is stuck halfway is, object by object, as before or as asked
 gentle   what is invalid disrupts nothing
 quorum   no edit costs a quorum that three members or more can keep
 back     the way back ends where it began
+law      no K- or E-law is broken on the way
 """
 
 from __future__ import annotations
@@ -117,7 +118,7 @@ def learn(book: Book, told: Json) -> list[str]:
     """Write down what became of a case; return which laws that broke."""
     step, name = _step(told["step"]), told["case"]
     book.known[name] = found = Known(step, told["spec"], told["end"])
-    broken = list(_answered(book, name, step, ()))
+    broken = [*step.broken, *_answered(book, name, step, ())]
     case = book.cases[name]
     may = tables.TRIED.get(name)
     if case.kind is Class.INVALID and step.acts != (may or {}):
@@ -154,6 +155,7 @@ def live_pair(book: Book, first: str, second: str) -> Json:
     origin = now if step.verdict != DOOR else before
     kept = tuple(it.name for it in latches(origin.spec, before.spec))
     broken += [f"back: {it}" for it in _returned(book, first, again, kept, there)]
+    broken += [*step.broken, *back.broken]
     return _told(book, first, second, broken, step, back)
 
 
@@ -287,8 +289,9 @@ def _plain(step: Step) -> Json:
         "acts": step.acts,
         "seconds": step.seconds,
         "quorum_lost": step.quorum_lost,
+        "broken": step.broken,
     }
 
 
 def _step(told: Json) -> Step:
-    return Step(**told)
+    return Step(**told | {"broken": tuple(told["broken"])})

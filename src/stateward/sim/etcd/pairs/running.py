@@ -10,7 +10,8 @@ import select
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from itertools import chain
+from functools import partial
+from itertools import chain, zip_longest
 
 from stateward.core.errors import HouseError, UsageError
 from stateward.kube.codec import Json
@@ -94,7 +95,7 @@ def run(
 
     Who calls this must have no other threads: the process is copied again and again.
     """
-    report, seen = Report(), set[str]()
+    report, seen, all_asked = Report(), set[str](), True
     how = _How(report, jobs, heard)
     for base in bases:
         with staged(BASES[base]) as stage:
@@ -106,13 +107,16 @@ def run(
             book.cases = {it: book.cases[it] for it in chosen}
             _ask_all(book, how)
             seen.update(seen_at_rest(book))
-            plans = [it for turn in range(turns) for it in _plans(book, stride, turn)]
-            plans += _midways(book, calls) if calls else ()
-            _live_all(book, plans, how)
-            if matters and base == "S0":
+            first, *others = ([*_plans(book, stride, turn)] for turn in range(turns))
+            edits = [*_midways(book, calls)] if calls else []
+            both = chain.from_iterable(zip_longest(first, edits))
+            _live_all(book, [it for it in (*both, *chain(*others)) if it is not None], how)
+            all_asked &= len(book.known) == len(chosen)
+            if matters and base == "S0" and all_asked:
                 report.idle = lived(lambda book=book: {"idle": idle(book, seen)})["idle"]  # type: ignore[misc]
     report.coverage = coverage(bases)
-    report.idle = [it for it in report.idle if it not in seen]
+    # What another base shows was perhaps not asked for, for want of time.
+    report.idle = [it for it in report.idle if it not in seen and all_asked]
     return report
 
 
@@ -125,9 +129,16 @@ def replay(name: str) -> Json:
         for it in dict.fromkeys((SAME.name, first, second)):
             learn(book, lived(lambda it=it: live_case(book, it)))  # type: ignore[misc]
         if call:
-            return next(midway(book, first, second, only=call))
+            return _nth(midway(book, first, second, only=call), name)
         book.ask(first, stage)
         return live_pair(book, first, second)
+
+
+def _nth(lives: Iterator[Json], name: str) -> Json:
+    found = next(lives, None)
+    if found is None:
+        raise UsageError(f"{name}: the work of the first case has fewer calls, or is refused")
+    return found
 
 
 def _parsed(name: str) -> tuple[str, str, str, int]:
@@ -194,10 +205,14 @@ def _ask_all(book: Book, how: _How) -> None:
     names, report = list(book.cases), how.report
     # The base itself first: what the others cost is measured by it.
     learned = {}
-    for told in _crew([lambda it=it: iter((live_case(book, it),)) for it in names], how.jobs):  # type: ignore[misc]
-        learned[told["case"]] = told
-        how.heard(book.base, report, len(names) - len(learned))
-    for name in names:
+    lives: list[Callable[[], Iterator[Json]]] = [partial(_of_case, book, it) for it in names]
+    with closing(_crew(lives, how.jobs)) as crew:
+        for told in crew:
+            learned[told["case"]] = told
+            if how.heard(book.base, report, len(names) - len(learned)) and SAME.name in learned:
+                break
+    book.cases = {name: book.cases[name] for name in names if name in learned}
+    for name in book.cases:
         told = learned[name]
         report.seconds += told["step"]["seconds"]
         report.broken += [Broken(f"{book.base}:{SAME.name}:{name}", it) for it in learn(book, told)]
@@ -207,6 +222,10 @@ def _ask_all(book: Book, how: _How) -> None:
     report.pairs += len(book.cases) ** 2
     doors = sum(it.step.verdict == DOOR for it in book.known.values())
     report.vacuous += doors * len(book.cases)
+
+
+def _of_case(book: Book, name: str) -> Iterator[Json]:
+    yield live_case(book, name)
 
 
 def _live_all(book: Book, plans: list[_Plan], how: _How) -> None:
@@ -236,9 +255,10 @@ def _crew(lives: list[Callable[[], Iterator[Json]]], jobs: int) -> Generator[Jso
 
 
 def _read(busy: dict[int, Branch], pipe: int) -> list[Json]:
-    said, over = busy[pipe].read()
-    if over:
-        del busy[pipe]
+    one = busy.pop(pipe)  # one that ended by itself is not to be ended once more
+    said, over = one.read()
+    if not over:
+        busy[pipe] = one
     return said
 
 

@@ -31,9 +31,11 @@ from stateward.local.api import Api
 from stateward.local.catalog import STORAGE_CLASSES
 from stateward.local.rules.writes import Author
 from stateward.local.schema.served import served_api
+from stateward.sim.etcd.laws.watch import EtcdWatch
 from stateward.sim.etcd.pairs.bases import Base, secrets, storage_classes
 from stateward.sim.etcd.scenarios import KEY
 from stateward.sim.etcd.world import EtcdWorld
+from stateward.sim.laws.watchman import USER
 from stateward.sim.loop import SimLoop, running
 from stateward.sim.world import World
 
@@ -52,10 +54,16 @@ class Stage:
 
     loop: SimLoop
     it: EtcdWorld
+    watch: EtcdWatch
 
     def do(self, what: Coroutine[Any, Any, T]) -> T:
         """Let time pass until something has been done."""
         return self.loop.run_until_complete(what)
+
+    @property
+    def violations(self) -> tuple[str, ...]:
+        """The laws that were broken until now, however it came here."""
+        return tuple(f"law: {it}" for it in self.watch.watchman.book.violations)
 
     def spec(self) -> Json:
         """Return what the cluster is asked to be now, defaults included."""
@@ -66,7 +74,8 @@ class Stage:
         document = self._stored() | {"spec": plain(spec)}
         author = Author("user", dry_run)
         try:
-            self.it.world.api.update(ETCD_CLUSTERS, KEY, document, author)
+            with self.watch.watchman.in_the_name_of(USER):
+                self.it.world.api.update(ETCD_CLUSTERS, KEY, document, author)
         except ApiError as error:
             return f"{error.reason}: {error.message}"
         return ""
@@ -83,7 +92,8 @@ def staged(base: Base, seed: int = _SEED) -> Generator[Stage, None, None]:
     """Make a world in which somebody has just asked for the cluster of a base."""
     with running(SimLoop(Chance(seed, "order"))) as loop:
         world = World(loop, seed, (ETCD_CLUSTERS,), _served)
-        stage = Stage(loop, EtcdWorld(world))
+        it = EtcdWorld(world)
+        stage = Stage(loop, it, EtcdWatch(it))
         try:
             stage.it.operate()
             document = {"metadata": {"name": KEY.name}, "spec": plain(base.spec)}
@@ -138,11 +148,13 @@ def branch(live: Callable[[], Iterator[Json]]) -> Branch:
     """Copy this process and live something in the copy; every item is told as it is yielded."""
     ours, theirs = os.pipe()
     # Ctrl-C that comes while a process is copied would be lost in a hook of somebody else's.
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
         pid = os.fork()
         if pid == 0:
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the original hears it, and ends us
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
             os.close(ours)
             _live(live, theirs)
     finally:

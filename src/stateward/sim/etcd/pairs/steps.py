@@ -55,6 +55,8 @@ class Step:
     acts: Json
     seconds: float
     quorum_lost: bool
+    #: The laws that were broken meanwhile.
+    broken: tuple[str, ...] = ()
 
     @property
     def is_gentle(self) -> bool:
@@ -72,11 +74,12 @@ def take(stage: Stage, spec: Json) -> Step:
 
 def settle(stage: Stage) -> Step:
     """Wait until nothing happens any more."""
-    began = stage.loop.time()
+    began, broken = stage.loop.time(), len(stage.violations)
     with listening(stage) as ears:
         verdict, words = stage.do(_rest(stage.it, ears))
     acts = {name: ears.acts[name] for name in sorted(ears.acts)}
-    return Step(verdict, words, acts, stage.loop.time() - began, ears.quorum_lost)
+    seconds = stage.loop.time() - began
+    return Step(verdict, words, acts, seconds, ears.quorum_lost, stage.violations[broken:])
 
 
 async def _rest(it: EtcdWorld, ears: Ears) -> tuple[str, str]:
