@@ -18,12 +18,15 @@ from stateward.etcd.model.lastwords import speaks_of_its_disk
 from stateward.etcd.model.members import AlarmKind
 from stateward.etcd.model.trouble import is_held_up, trouble_of
 from stateward.etcd.model.view import PodSeen, Replica, View
+from stateward.kube import conditions
 
 #: Seconds after which a learner that cannot start on its volume gets another one.
 _FRESH = 30.0
 #: Seconds that a learner may be silent at least: one whose first words were lost on the way speaks
 #: again only after seven, and nobody depends on it.
 _LEARNER = 30.0
+#: Seconds after which a learner that went away joins anew, however often that came to nothing.
+_LONGEST = 600.0
 _LOOK_AGAIN = 1.0
 #: Seconds that an etcd may take at least from when it could start until it answers, however short
 #: the grace is: otherwise whoever is restarted would be replaced, again and again.
@@ -150,13 +153,25 @@ def await_learner(view: View) -> Move | None:
         listed = it.listed
         if listed is None:
             continue
-        if listed.member.started and is_over(view, it, max(grace(view), _LEARNER)):
+        if listed.member.started and is_over(view, it, _patience_with_learners(view)):
             why = "the learner went away; it joins anew"
             return _left(it) or _removal(it, why, it.pod)
         # What exactly it does changes every moment, and is told in the status, not in events.
         why = f": {trouble_of(view, it)}" if it.pod is not None and _finds_no_node(it.pod) else ""
         return Await("LearnerJoining", f"waiting for {it.name} to join{why}", _quick(it))
     return None
+
+
+def _patience_with_learners(view: View) -> float:
+    """Return how many seconds a learner may be away until it joins anew.
+
+    Each time costs a volume and all data once more, and one that only we cannot reach would come
+    to nothing again and again: so the longer the cluster is not as it should be, the longer.
+    """
+    told = conditions.find(view.cluster.status.conditions, "Ready")
+    since = told.last_transition_time if told is not None and told.status != "True" else None
+    waited = view.now - moments.from_rfc3339(since) if since else 0.0
+    return max(grace(view), _LEARNER, min(waited / 3, _LONGEST))
 
 
 def _finds_no_node(pod: PodSeen) -> bool:

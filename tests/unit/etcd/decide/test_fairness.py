@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
-from fakes.etcd_views import picture
+from fakes.etcd_views import picture, told
+from stateward.core import moments
 from stateward.etcd.decide import chart
+from stateward.kube.meta import Condition
 from unit.etcd.decide.test_chart import AWAIT_MEMBERS, words
 
 #: Three members that the wanted version may not follow.
@@ -67,3 +70,23 @@ def test_the_one_right_move(text: str, options: dict[str, Any], expected: str) -
 @pytest.mark.parametrize("text", ["3: L f f'", "3: L f f"])
 def test_what_is_held_back_is_told(text: str) -> None:
     assert [it.guard for it in chart.judge(picture(text, **HELD)).refusals] == ["UpgradeRefused"]
+
+
+@pytest.mark.parametrize(
+    ("not_ready", "away", "after", "expected"),
+    [
+        (90.0, 61.0, 0.0, "RemoveMember shop-2"),
+        (600.0, 199.0, 0.0, "Await LearnerJoining"),
+        (600.0, 201.0, 0.0, "RemoveMember shop-2"),
+        (86_400.0, 599.0, 0.0, "Await LearnerJoining"),
+        (86_400.0, 599.0, 5.0, "RemoveMember shop-2"),
+    ],
+)
+def test_6c_who_joined_in_vain_gets_more_time_each_time(
+    not_ready: float, away: float, after: float, expected: str
+) -> None:
+    view = picture("3: L f b!&", away={2: away})
+    since = moments.to_rfc3339(view.now - not_ready)
+    ready = Condition(type="Ready", status="False", reason="Scaling", last_transition_time=since)
+    status = msgspec.structs.replace(view.cluster.status, conditions=(ready,))
+    assert words(chart.next_move(told(view, status, after))) == expected
