@@ -219,7 +219,7 @@ def test_row_9_never_takes_a_quorum_away(size: int) -> None:
     """
     removals = 0
     for dead in itertools.product((False, True), repeat=size):
-        letters = ["d!" if it else "f" for it in dead]
+        letters = ["d!&" if it else "f" for it in dead]
         if not all(dead):
             letters[dead.index(False)] = "L" if dead.count(False) >= quorum(size) else "n"
         away = {at: GRACE * 100 for at, it in enumerate(dead) if it}
