@@ -4,7 +4,7 @@ LOCK := requirements/dev.txt
 READY := $(VENV)/.installed
 PY := $(VENV)/bin/python
 
-.PHONY: help demo test test-real test-real-alone real lint types simulate bench crds manifests format lock clean
+.PHONY: help demo test test-real test-real-alone real lint types simulate bench crds manifests image format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ manifests: crds ## write the generated parts of deploy/chart, and deploy/statewa
 
 crds: $(READY) ## write deploy/crds from the Python types
 	@$(VENV)/bin/stateward crds --out deploy/crds
+
+image: $(READY) ## write the image as an archive, without a container daemon
+	@$(PY) -m tools.image $(if $(PACKAGES),--packages $(PACKAGES))
 
 format: $(READY) ## format the code
 	@$(VENV)/bin/ruff format && $(VENV)/bin/ruff check --fix && echo "format: done"

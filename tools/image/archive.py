@@ -1,0 +1,126 @@
+"""Layers and the archive that holds them, as the Open Container Initiative describes them.
+
+The same files give the same bytes: names in order, no times, no owners of this machine.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+import json
+import tarfile
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+_LAYOUT: Final = {"imageLayoutVersion": "1.0.0"}
+_KIND: Final = "application/vnd.oci.image"
+#: Folders that everybody may write to.
+_SHARED: Final = frozenset({"tmp"})
+_LEVEL: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Blob:
+    """Some bytes and what they are called."""
+
+    kind: str
+    content: bytes
+    #: The name of what was compressed.
+    diff: str = ""
+
+    @property
+    def digest(self) -> str:
+        """How it is called by everybody."""
+        return _digest(self.content)
+
+    def described(self, **more: Any) -> dict[str, Any]:
+        """Return how others speak of it."""
+        about = {"mediaType": self.kind, "digest": self.digest, "size": len(self.content)}
+        return about | more
+
+
+def layer(root: Path, is_in: Callable[[str], bool]) -> Blob:
+    """Return the files of a root filesystem that belong to a layer."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for path in sorted(root.rglob("*"), key=lambda it: it.relative_to(root).as_posix()):
+            name = path.relative_to(root).as_posix()
+            if is_in(name):
+                _add(archive, path, name)
+    plain = packed.getvalue()
+    pressed = gzip.compress(plain, _LEVEL, mtime=0)
+    return Blob(f"{_KIND}.layer.v1.tar+gzip", pressed, _digest(plain))
+
+
+def _add(archive: tarfile.TarFile, path: Path, name: str) -> None:
+    about = tarfile.TarInfo(name)
+    if path.is_symlink():
+        about.type, about.linkname, about.mode = tarfile.SYMTYPE, str(path.readlink()), 0o777
+        archive.addfile(about)
+    elif path.is_dir():
+        about.type, about.mode = tarfile.DIRTYPE, 0o1777 if name in _SHARED else 0o755
+        archive.addfile(about)
+    else:
+        content = path.read_bytes()
+        about.size = len(content)
+        about.mode = 0o755 if path.stat().st_mode & 0o100 else 0o644
+        archive.addfile(about, io.BytesIO(content))
+
+
+def image(layers: Iterable[Blob], config: Mapping[str, Any], machine: str, name: str) -> list[Blob]:
+    """Return everything that an image is made of; the last one is its index."""
+    stacked = list(layers)
+    about = {
+        "architecture": machine,
+        "os": "linux",
+        "config": dict(config),
+        "rootfs": {"type": "layers", "diff_ids": [it.diff for it in stacked]},
+        "history": [{"created_by": "stateward: make image"} for _ in stacked],
+    }
+    configured = Blob(f"{_KIND}.config.v1+json", _json(about))
+    manifest = Blob(
+        f"{_KIND}.manifest.v1+json",
+        _json(
+            {
+                "schemaVersion": 2,
+                "mediaType": f"{_KIND}.manifest.v1+json",
+                "config": configured.described(),
+                "layers": [it.described() for it in stacked],
+            }
+        ),
+    )
+    called = {"org.opencontainers.image.ref.name": name}
+    platform = {"architecture": machine, "os": "linux"}
+    entry = manifest.described(annotations=called, platform=platform)
+    index = {
+        "schemaVersion": 2,
+        "mediaType": f"{_KIND}.index.v1+json",
+        "manifests": [entry],
+    }
+    return [*stacked, configured, manifest, Blob(f"{_KIND}.index.v1+json", _json(index))]
+
+
+def write(blobs: list[Blob], path: Path) -> str:
+    """Write an archive of an image, whole or not at all; return the digest of its manifest."""
+    *parts, index = blobs
+    files = {f"blobs/sha256/{it.digest.partition(':')[2]}": it.content for it in parts}
+    files |= {"index.json": index.content, "oci-layout": _json(_LAYOUT)}
+    unfinished = path.with_suffix(".unfinished")
+    with tarfile.open(unfinished, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for name in sorted(files):
+            about = tarfile.TarInfo(name)
+            about.size, about.mode = len(files[name]), 0o644
+            archive.addfile(about, io.BytesIO(files[name]))
+    unfinished.replace(path)
+    return parts[-1].digest
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _digest(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
