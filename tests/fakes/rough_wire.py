@@ -104,6 +104,8 @@ class RoughWire:
         self.calls: list[tuple[float, Call]] = []
         self.plans: dict[str, deque[Any]] = {}
         self.always: dict[str, Any] = {}
+        #: What befalls a verb for one resource alone.
+        self.only: dict[tuple[str, Any], Any] = {}
 
     def plan(self, verb: str, *fates: Any) -> None:
         """Say what befalls the next calls of a verb."""
@@ -126,4 +128,6 @@ class RoughWire:
     def _fate(self, call: Call, otherwise: Any) -> Any:
         self.calls.append((asyncio.get_running_loop().time(), call))
         plan = self.plans.get(call.verb)
-        return plan.popleft() if plan else self.always.get(call.verb, otherwise)
+        if plan:
+            return plan.popleft()
+        return self.only.get((call.verb, call.resource)) or self.always.get(call.verb, otherwise)

@@ -1,16 +1,24 @@
-"""The roles that we install allow what the operator does in simulated lives: no less, and no more."""
+"""The roles that we install allow what the operator does in simulated lives: no less, and no more.
+
+And without any single one of these rights it says what it may not do, breaks no law, and goes on as
+soon as it may again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import pytest
 
 from stateward.app.install.rights import LEASES, OPERATOR, Right
 from stateward.kube.interception import Call
-from stateward.sim.etcd.life import Ask, live
-from stateward.sim.etcd.scenarios import SCENARIOS
+from stateward.sim.etcd.life import Ask, Life, live
+from stateward.sim.etcd.oracles.differences import differences
+from stateward.sim.etcd.scenarios import SCENARIOS, cluster, is_ready
+from stateward.sim.etcd.world import EtcdWorld
+from stateward.sim.faults import Plan
 from stateward.sim.network import Network
 
 #: A verb, a group and a resource, as roles have them.
@@ -45,3 +53,83 @@ def test_the_operator_uses_all_its_rights_and_needs_no_other(used: set[Used]) ->
     for name in SCENARIOS:
         live(Ask(name))
     assert used == allowed((*OPERATOR, *LEASES))
+
+
+# -------------------------------------------------------------------------- without one of them
+
+#: Seconds for which a right is missing, and after which the status is read.
+MISSING, READ = 300.0, 150.0
+#: Where a right is needed; elsewhere a cluster is made.
+SCENES = {
+    "delete persistentvolumeclaims": "5to3",
+    "delete poddisruptionbudgets": "two",
+    "delete pods": "roll",
+    "delete statefulsets": "larger",
+    "get pods": "replace",
+    "get secrets": "secured",
+    "patch etcdclusters": "kept",
+    "patch persistentvolumeclaims": "larger",
+    "patch poddisruptionbudgets": "3to5",
+    "patch pods": "larger",
+    "patch services": "bare",
+    "patch statefulsets": "grow",
+}
+#: Without these nobody can write a status: the log says it, and the operator is not ready.
+MUTE = {
+    *("list etcdclusters", "patch etcdclusters/status"),
+    *("get leases", "create leases", "patch leases"),
+}
+EVERY = [
+    (verb, f"{it.resource}.{it.group}".rstrip("."))
+    for it in (*OPERATOR, *LEASES)
+    for verb in it.verbs
+]
+
+
+def without(verb: str, resource: str, told: list[str]) -> Callable[[EtcdWorld], None]:
+    """Return who takes a right away for a while, and reads meanwhile what a status tells."""
+    plural, _, group = resource.partition(".")
+    kind, _, part = plural.partition("/")
+    right = (verb, f"{kind}.{group}".rstrip("."), part)
+
+    def begin(it: EtcdWorld) -> None:
+        weather = it.world.weather
+        weather.forbidden[right] += 1
+        over = weather.trouble()
+
+        def read() -> None:
+            found = cluster(it)
+            assert found is not None
+            told.extend(blocker.message for blocker in found.status.blockers)
+            told.extend(["ready"] if is_ready(it) else [])
+
+        def allow() -> None:
+            weather.forbidden[right] -= 1
+            over()
+
+        it.world.later(READ, read)
+        it.world.later(MISSING, allow)
+
+    return begin
+
+
+@pytest.mark.parametrize(("verb", "resource"), EVERY, ids=" ".join)
+def test_without_a_right_it_says_so_and_goes_on_when_it_may(verb: str, resource: str) -> None:
+    told: list[str] = []
+    right = f"{verb} {resource.partition('.')[0]}"
+    scenario = SCENES.get(right, "bootstrap")
+    # A slow answer is no fault worth mentioning; but a life without any must be quite calm.
+    life = live(Ask(scenario, Plan.parse("1=slow")), without(verb, resource, told))
+
+    assert life.violations == ()
+    assert differences(calm(scenario), life) == ()
+    if right in MUTE:
+        assert told == []
+    else:
+        said = any(f"is forbidden: cannot {verb} it" in it for it in told)
+        assert said or told == ["ready"]
+
+
+@cache
+def calm(scenario: str) -> Life:
+    return live(Ask(scenario))

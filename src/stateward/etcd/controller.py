@@ -92,6 +92,18 @@ class EtcdReconciler:
             report.said.append(Said("CheckSpec", seen, self._clock.monotonic() - began))
         return await self._tell(await self._glimpse(cluster, seen), None, report, began)
 
+    async def hindered(self, key: ObjectKey, why: ApiError) -> Outcome:
+        """Say that we may not look at what belongs to a cluster, so nothing is done for it."""
+        cluster = self._clusters.get(key)
+        if cluster is None:
+            return DONE
+        began = self._clock.monotonic()
+        refused = refusal("what belongs to clusters must be readable", why) or Retry(
+            _BLOCKED_AGAIN, why.reason, why.message
+        )
+        report = Report([Said("Watch", refused, 0.0)])
+        return await self._tell(View(cluster, self._clock.now()), None, report, began)
+
     async def _glimpse(self, cluster: EtcdCluster, why: Blocked | Failure) -> View:
         """Return what can be seen of a cluster that is not touched: a typo must blind nobody."""
         if isinstance(why, Blocked) and why.reason == SpecInvalid.reason:

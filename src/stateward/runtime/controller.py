@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import structlog
 
@@ -30,6 +30,8 @@ from stateward.runtime.triggers import Trigger, itself
 
 #: Seconds after which a pass that waits for the cache to show our own write looks again.
 UNSEEN_AGAIN = 1.0
+#: Seconds after which a pass looks again that was not allowed to look.
+BLIND_AGAIN = 5.0
 
 
 class Reconciler(Protocol):
@@ -37,6 +39,14 @@ class Reconciler(Protocol):
 
     async def reconcile(self, key: ObjectKey) -> Outcome:
         """Bring one object closer to what it asks for."""
+
+
+@runtime_checkable
+class Witness(Protocol):
+    """A reconciler that can say of an object that nobody may look at what belongs to it."""
+
+    async def hindered(self, key: ObjectKey, why: ApiError) -> Outcome:
+        """Tell so, and do nothing else."""
 
 
 class ControllerMeter(Protocol):
@@ -112,7 +122,10 @@ class Controller:
         """Work until the queue is closed (gently) or the task is cancelled (at once)."""
         self._meter.limit(self._habits.workers)
         for source in self._sources:
-            await source.informer.synced.wait()
+            # Whoever may not be looked at is told of in the status of who may.
+            must_be_there = source.trigger is itself
+            informer = source.informer
+            await (informer.synced if must_be_there else informer.answered).wait()
         async with asyncio.TaskGroup() as group:
             for _ in range(self._habits.workers):
                 group.create_task(self._work())
@@ -171,6 +184,11 @@ class Controller:
         return "success" if after is None else "requeue_after"
 
     async def _reconcile(self, key: ObjectKey) -> Outcome:
+        if (blind := self._blind()) is not None:
+            if isinstance(blind.refused, ApiError) and isinstance(self._reconciler, Witness):
+                return await self._reconciler.hindered(key, blind.refused)
+            words = blind.problem or "not listed yet"
+            return Retry(BLIND_AGAIN, "Unreadable", f"{blind.resource} must be readable: {words}")
         await self._look_up_doubts(key)
         for source, note in self._unseen(key):
             # A timer, because what we wrote may be no business of ours any more and wake nobody.
@@ -183,6 +201,14 @@ class Controller:
         outcome = await self._reconciler.reconcile(key)
         self._queue.forget_failures(key)
         return outcome
+
+    def _blind(self) -> Informer[Any] | None:
+        """Return what we may not look at: without it nothing is judged."""
+        for source in self._sources:
+            informer = source.informer
+            if informer.refused is not None or not informer.synced.is_set():
+                return informer
+        return None
 
     async def _look_up_doubts(self, key: ObjectKey) -> None:
         """Ask the server about writes whose answer was lost: never repeat them blindly."""

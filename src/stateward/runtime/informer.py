@@ -18,7 +18,7 @@ import structlog
 from stateward.core.errors import HouseError, PeerConfused, PeerError, StatewardError
 from stateward.core.ports import Ports
 from stateward.kube.client import EVERYTHING, Change, Malformed, Reader, Selection, WatchEvent
-from stateward.kube.errors import ApiError, Gone
+from stateward.kube.errors import ApiError, Forbidden, Gone
 from stateward.kube.meta import Object, is_newer
 from stateward.kube.resources import Resource
 from stateward.runtime.backoff import Backoff
@@ -65,6 +65,8 @@ class Informer(Generic[T]):
         self.cache: Cache[T] = Cache(resource, indexes)
         self.own_writes: OwnWrites[T] = OwnWrites(self.cache)
         self.synced = asyncio.Event()
+        #: Set when the server first said yes or no.
+        self.answered = asyncio.Event()
         self.problem: str | None = "not listed yet"
         self._client = client
         self._selection = selection
@@ -76,12 +78,21 @@ class Informer(Generic[T]):
         self._revision = ""
         self._failures = 0
         self._counted = (0, 0)
+        self._refused: Forbidden | None = None
+        self._watching_since: float | None = None
         self._log = structlog.get_logger("informer").bind(resource=str(resource))
 
     @property
     def revision(self) -> str:
         """How new the cache is; empty before the first list."""
         return self._revision
+
+    @property
+    def refused(self) -> Forbidden | None:
+        """Why we may not look, as of the last try; None: we may, or nobody said that we may not."""
+        since = self._watching_since
+        lasts = since is not None and self._clock.monotonic() - since >= SHORT_WATCH
+        return None if lasts else self._refused
 
     def listen(self, listener: Callable[[Delta[T]], None]) -> None:
         """Have every change told, at once and in order."""
@@ -119,16 +130,17 @@ class Informer(Generic[T]):
             self._complain(malformed)
         self._after_change(deltas)
         self.synced.set()
+        self.answered.set()
 
     async def _watch(self) -> None:
-        began = self._clock.monotonic()
+        began = self._watching_since = self._clock.monotonic()
         watch = self._client.watch(self.resource, self._selection, since=self._revision)
         async with aclosing(watch) as events:
             async for event in events:
                 lasts = self._clock.monotonic() - began >= SHORT_WATCH
                 if lasts or event.change is not Change.BOOKMARK:
                     self._failures = 0
-                self.problem = None
+                self.problem = self._refused = None
                 self._take_in(event)
         self._meter.restarted("ended")
         if self._clock.monotonic() - began < SHORT_WATCH:
@@ -175,6 +187,10 @@ class Informer(Generic[T]):
 
     async def _wait_after(self, error: StatewardError) -> None:
         self._failures += 1
+        self._watching_since = None
+        self._refused = error if isinstance(error, Forbidden) else None
+        if self._refused is not None:
+            self.answered.set()
         self.problem = error.sentence()
         self._meter.restarted(error.reason)
         delay = self._backoff.delay(self._failures, self._chance)

@@ -186,6 +186,8 @@ class Network:
     ) -> AsyncGenerator[WatchEvent[T], None]:
         """Deliver events late, and cut the stream now and then."""
         async with aclosing(events) as stream:
+            if not self._weather.may(call):
+                raise _forbidden(call)
             async for event in stream:
                 mix = self._weather.mix
                 if mix.watch_lag:
@@ -334,13 +336,17 @@ _REFUSALS: Final[dict[Kind, Callable[[], PeerError]]] = {
 }
 
 
+def _forbidden(call: Asked) -> Forbidden:
+    verb, resource, part = sort_of(call)
+    return Forbidden(f"{resource}{'/' * bool(part)}{part} is forbidden: cannot {verb} it")
+
+
 def _refusal(kind: Kind, call: Asked) -> PeerError | None:
     """Return what the caller hears when Kubernetes does not carry a call out."""
     if kind is Kind.CONFLICT:
         return Conflict("somebody else wrote first") if call.writes else None
     if kind is Kind.FORBIDDEN:
-        verb, resource, part = sort_of(call)
-        return Forbidden(f"{resource}{'/' * bool(part)}{part} is forbidden: cannot {verb} it")
+        return _forbidden(call)
     refuse = _REFUSALS.get(kind)
     return refuse() if refuse is not None else None
 

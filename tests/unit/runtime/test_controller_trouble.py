@@ -20,7 +20,16 @@ from stateward.core.errors import (
 )
 from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.kube.client import MergePatch
-from stateward.kube.errors import Conflict, NotFound, ServerFailed, TooManyRequests, Unavailable
+from stateward.kube.errors import (
+    ApiError,
+    Conflict,
+    Forbidden,
+    NotFound,
+    ServerFailed,
+    TooManyRequests,
+    Unavailable,
+)
+from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, SECRETS
 from stateward.runtime.own_writes import Doubtful, Written
 
@@ -355,3 +364,47 @@ async def test_a_doubt_is_over_only_when_the_server_says_so():
         await shop.user.delete(SECRETS, key("a-s"), uid=secret.metadata.uid)
         await asyncio.sleep(0.1)
         assert len(shop.passes) == 1
+
+
+# -------------------------------------------------------------------------- what it may not look at
+
+
+class Telling(Shop):
+    """A shop that can say that it may not look."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.told: list[tuple[str, str]] = []
+
+    async def hindered(self, where: ObjectKey, why: ApiError) -> Outcome:
+        self.told.append((where.name, why.message))
+        return Retry(5.0, why.reason, why.message)
+
+
+@pytest.mark.parametrize("verb", ["list", "watch"])
+async def test_who_may_not_look_at_something_says_so_and_does_nothing_until_it_may(verb: str):
+    shop = Telling()
+    await shop.make("a")
+    refused = Forbidden("secrets is forbidden")
+    fate = refuse(refused) if verb == "list" else watch_ends(refused)
+    shop.wire.only[verb, SECRETS] = fate
+    async with running(*shop.parts()):
+        await asyncio.sleep(300)
+        assert set(shop.told) == {("a", "secrets is forbidden")}
+        before = list(shop.passes)
+        assert len(before) <= 1, "at most one before the watch was refused"
+        del shop.wire.only[verb, SECRETS]
+        await asyncio.sleep(60)
+        assert len(shop.passes) > len(before)
+
+
+async def test_who_cannot_say_so_waits():
+    shop = Shop()
+    await shop.make("a")
+    shop.wire.only["list", SECRETS] = refuse(Forbidden("secrets is forbidden"))
+    async with running(*shop.parts()):
+        await asyncio.sleep(300)
+        assert shop.passes == []
+        del shop.wire.only["list", SECRETS]
+        await asyncio.sleep(60)
+        assert len(shop.passes) >= 1
