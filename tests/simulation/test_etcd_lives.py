@@ -118,6 +118,10 @@ REGRESSIONS: dict[str, str] = {
     "lost-disk | delete persistentvolumeclaims ns/data-shop-1 | 1 | crash-after:4": (
         "a learner was listed before the volume that was to go, started on it, and joined twice"
     ),
+    "full | etcd alarms | 1 | act:corrupt:1": (
+        "a full database was to be compacted beside a corrupt member, which etcd refuses: so neither"
+        " was ever mended"
+    ),
 }
 
 

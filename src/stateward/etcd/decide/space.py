@@ -38,8 +38,8 @@ def quiet_the_removed(view: View) -> Move | None:
 def make_room(view: View) -> Move | None:
     """Heal a full database: forget history, give space back one member at a time, disarm."""
     alarms = view.alarms_of(AlarmKind.NO_SPACE)
-    if not alarms:
-        return None
+    if not alarms or view.alarms_of(AlarmKind.CORRUPT):
+        return None  # etcd compacts nothing while a member is corrupt: that one goes first
     cramped = [it for it in view.healthy_voters if not _has_room(view, it)]
     if not cramped:
         # One that is silent may be the one that is full.

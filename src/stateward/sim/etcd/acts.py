@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from stateward.emulate.etcd.state import History
 from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.model.members import AlarmKind, quorum
+from stateward.etcd.model.names import CLUSTER_UID_LABEL
 from stateward.kube.errors import ApiError
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS, VOLUME_CLAIMS
@@ -268,7 +269,7 @@ def _damage(at: Scene) -> None:
 
 def _count_losses(at: Scene, history: History | None) -> None:
     """Find out whether a majority has lost its data: no operator may help there by itself."""
-    if history is None:
+    if history is None or _is_of_the_gone(at):
         return
     sound = {
         it.member_id
@@ -281,6 +282,13 @@ def _count_losses(at: Scene, history: History | None) -> None:
         # What a scenario does itself, it also knows how to go on from.
         at.it.hopeless = at.it.hopeless or at.slot is not None
         at.it.world.trace.note("a majority has lost its data: only a person can help")
+
+
+def _is_of_the_gone(at: Scene) -> bool:
+    """Tell whether a volume was that of a cluster that is gone, and goes with it."""
+    claim, there = at.claim, at.api.store.all(ETCD_CLUSTERS.name)
+    owner = claim.labels.get(CLUSTER_UID_LABEL) if claim is not None else None
+    return owner is not None and owner not in {it.uid for it in there}
 
 
 def _lose_claim(at: Scene) -> None:

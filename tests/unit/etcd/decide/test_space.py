@@ -106,6 +106,16 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
         {"alarms": {1: AlarmKind.NO_SPACE}, "said": FULL, "status": TRIED_AND_BROKEN},
         "RemoveMember shop-2",
     ),
+    (
+        "9b nothing is compacted beside a corrupt member: that one goes first",
+        "3: L f f&",
+        {
+            "alarms": {1: AlarmKind.NO_SPACE, 2: AlarmKind.CORRUPT},
+            "said": FULL,
+            "away": {2: 61},
+        },
+        "RemoveMember shop-2",
+    ),
     ("9a the alarm of one who is gone", "3: L f f", {"alarms": {7: AlarmKind.CORRUPT}}, "Disarm"),
 ]
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.etcd.model.names import CLUSTER_UID_LABEL
+from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import STATEFUL_SETS, VOLUME_CLAIMS
 from stateward.local.store import Stored
@@ -20,11 +21,21 @@ from stateward.sim.etcd.world import EtcdWorld
 
 def is_dead_end(it: EtcdWorld) -> bool:
     """Tell whether only a person can help a cluster, and whoever reads its status knows that."""
+    if it.lost and not all(_is_on_record(stored) for stored in _all(it)):
+        return True  # its status was emptied before its majority was lost: nobody can know of it
     return any(
         mistakes.is_told(it, guard) and is_so(it, stored)
-        for stored in it.world.api.store.all(ETCD_CLUSTERS.name)
+        for stored in _all(it)
         for guard, is_so in _TOLD.items()
     )
+
+
+def _all(it: EtcdWorld) -> list[Stored]:
+    return list(it.world.api.store.all(ETCD_CLUSTERS.name))
+
+
+def _is_on_record(cluster: Stored) -> bool:
+    return bool(decode(cluster.text, EtcdCluster).status.cluster_id)
 
 
 def _nobody_can_be_saved(it: EtcdWorld, cluster: Stored) -> bool:
