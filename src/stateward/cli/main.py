@@ -25,6 +25,7 @@ _UNWRITABLE = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 #: Each command and what the list says about it. A command is imported when it is asked for: what
 #: the embedded Kubernetes needs would cost every other one a second.
 _COMMANDS = {
+    "certs": "Print certificates for an etcd cluster, as secrets.",
     "crds": "Print or write our CustomResourceDefinitions.",
     "demo": "Watch an operator work, without a cluster.",
     "doctor": "Check what there is to work with: etcds, and your cluster.",

@@ -6,7 +6,6 @@ authority of our own that signs nothing else; the private keys never leave the f
 
 from __future__ import annotations
 
-import ipaddress
 import os
 import re
 import ssl
@@ -19,24 +18,18 @@ from typing import Final
 
 import yaml
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from stateward.core.errors import UsageError
+from stateward.local.issuing import Term, new_authority
 
 CONTEXT: Final = "stateward-local"
 
 _LIFE: Final = timedelta(days=365)
 #: A certificate with less left than this is made anew.
 _REST: Final = timedelta(days=7)
-#: Clocks of two programs on one machine agree, but for a restored snapshot of it.
-_BEFORE: Final = timedelta(hours=1)
 _NAMES: Final = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 _ADDRESSES: Final = ("127.0.0.1", "::1")
 _TOKEN: Final = re.compile(rb"[0-9a-f]{64}")
-#: A real API server shows the same certificate to its etcd and to the nodes.
-_USES: Final = (ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,59 +138,7 @@ def _is_usable(paths: list[Path], moment: datetime) -> bool:
 
 def _issued(moment: datetime) -> _Papers:
     """Make an authority and a certificate by it; the authority's key is forgotten at once."""
-    above, below = (ec.generate_private_key(ec.SECP256R1()) for _ in range(2))
-    authority = (
-        _begun("stateward local authority", "stateward local authority", moment)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(signs=True), critical=True)
-        .add_extension(
-            x509.SubjectKeyIdentifier.from_public_key(above.public_key()), critical=False
-        )
-        .public_key(above.public_key())
-        .sign(above, hashes.SHA256())
-    )
-    names: list[x509.GeneralName] = [x509.DNSName(it) for it in _NAMES]
-    names += [x509.IPAddress(ipaddress.ip_address(it)) for it in _ADDRESSES]
-    certificate = (
-        _begun("stateward local server", "stateward local authority", moment)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(signs=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage(_USES), critical=False)
-        .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(above.public_key()), critical=False
-        )
-        .public_key(below.public_key())
-        .sign(above, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    key = below.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    return _Papers(authority.public_bytes(pem), certificate.public_bytes(pem), key)
-
-
-def _begun(subject: str, issuer: str, moment: datetime) -> x509.CertificateBuilder:
-    def named(text: str) -> x509.Name:
-        return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
-
-    return (
-        x509.CertificateBuilder()
-        .subject_name(named(subject))
-        .issuer_name(named(issuer))
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(moment - _BEFORE)
-        .not_valid_after(moment + _LIFE)
-    )
-
-
-def _usage(*, signs: bool) -> x509.KeyUsage:
-    return x509.KeyUsage(
-        digital_signature=True,
-        content_commitment=False,
-        key_encipherment=False,
-        data_encipherment=False,
-        key_agreement=False,
-        key_cert_sign=signs,
-        crl_sign=signs,
-        encipher_only=False,
-        decipher_only=False,
-    )
+    term = Term(moment, _LIFE)
+    authority = new_authority("stateward local authority", term)
+    made = authority.issue("stateward local server", (*_NAMES, *_ADDRESSES), term)
+    return _Papers(authority.papers.certificate, made.certificate, made.key)

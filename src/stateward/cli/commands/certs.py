@@ -1,0 +1,46 @@
+"""`stateward certs`: the secrets of an etcd cluster that speaks TLS, and what its spec must say."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+from typing import Final
+
+import click
+import yaml
+
+from stateward.app import certs as making
+from stateward.app.install.generated import as_text
+from stateward.core.errors import UsageError
+from stateward.core.naming import dns_label_problem
+from stateward.kube.meta import ObjectKey
+
+_HOST: Final = re.compile(r"(\*\.)?[A-Za-z0-9_:.-]{1,250}")
+
+
+@click.command(short_help="Print certificates for an etcd cluster, as secrets.")
+@click.argument("cluster")
+@click.option("--namespace", default="default", show_default=True, help="Where the cluster is.")
+@click.option("--days", type=click.IntRange(1, 3650), default=365, show_default=True)
+@click.option("--host", "hosts", multiple=True, metavar="NAME", help="One more name, or address.")
+@click.option("--folder", type=Path, metavar="FOLDER", help="Keep the authority here.")
+def certs(
+    cluster: str, namespace: str, days: int, hosts: tuple[str, ...], folder: Path | None
+) -> None:
+    """Print the secrets of CLUSTER for kubectl apply -f -, and what its spec must say.
+
+    One authority signs for members, for clients and for root, as whom the operator logs in. Without
+    --folder its key is forgotten, and the next call makes another authority. Nothing is changed in
+    any cluster.
+    """
+    for option, value in (("CLUSTER", cluster), ("--namespace", namespace)):
+        if (problem := dns_label_problem(value)) is not None:
+            raise UsageError(f"{option} {problem}")
+    if odd := [it for it in hosts if not _HOST.fullmatch(it)]:
+        raise UsageError(f"--host must be a name of a host, or an address; got {odd[0]!r}")
+    wish = making.Wish(ObjectKey(namespace, cluster), days, hosts, folder)
+    click.echo(as_text(making.secrets(wish, time.time())), nl=False)
+    spec = {"spec": {"security": {"tls": making.settings(cluster)}}}
+    click.echo(f"stateward: EtcdCluster {cluster} finds them by this:", err=True)
+    click.echo(yaml.safe_dump(spec, sort_keys=False), nl=False, err=True)
