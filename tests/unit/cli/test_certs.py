@@ -173,7 +173,7 @@ DOCUMENT = Path(__file__).parents[3] / "docs" / "etcd" / "tls.md"
 
 
 def test_the_example_for_cert_manager_asks_for_the_same():
-    text = DOCUMENT.read_text(encoding="utf-8").partition("```yaml\n")[2].partition("```")[0]
+    text = DOCUMENT.read_text(encoding="utf-8").partition("## With cert-manager")[2].split("```")[1]
     every = list(yaml.safe_load_all(text))
     asked = {it["spec"]["secretName"]: it["spec"] for it in every if it["kind"] == "Certificate"}
     (cluster,) = (it for it in every if it["kind"] == "EtcdCluster")
