@@ -92,7 +92,10 @@ def image(layers: Iterable[Blob], config: Mapping[str, Any], machine: str, name:
             }
         ),
     )
-    called = {"org.opencontainers.image.ref.name": name}
+    called = {
+        "org.opencontainers.image.ref.name": name,
+        "io.containerd.image.name": full_name(name),
+    }
     platform = {"architecture": machine, "os": "linux"}
     entry = manifest.described(annotations=called, platform=platform)
     index = {
@@ -101,6 +104,18 @@ def image(layers: Iterable[Blob], config: Mapping[str, Any], machine: str, name:
         "manifests": [entry],
     }
     return [*stacked, configured, manifest, Blob(f"{_KIND}.index.v1+json", _json(index))]
+
+
+def full_name(name: str) -> str:
+    """Return the name of an image with the registry that everybody means where none is said.
+
+    >>> full_name("stateward:1"), full_name("quay.io/coreos/etcd:v1")
+    ('docker.io/library/stateward:1', 'quay.io/coreos/etcd:v1')
+    """
+    registry, slash, _ = name.partition("/")
+    if slash and ("." in registry or ":" in registry):
+        return name
+    return f"docker.io/{name}" if slash else f"docker.io/library/{name}"
 
 
 def write(blobs: list[Blob], path: Path) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from stateward.core.errors import UsageError
 from stateward.local.real import programs
-from stateward.local.real.programs import Found
+from stateward.local.real.programs import Found, Part
 from tools.real import store
 from tools.real.building import BuildFailed, Go, Unreachable, build, find_go
 from tools.real.sources import Source, source_of
@@ -21,7 +21,9 @@ _SIGN: Final = 60
 _WIDTH: Final = 32
 
 
-def main(environment: Mapping[str, str] = os.environ) -> int:
+def main(
+    environment: Mapping[str, str] = os.environ, parts: Sequence[Part] = programs.PARTS
+) -> int:
     """Obtain everything; return 1 when something is missing at the end."""
     try:
         root = programs.cache(environment)
@@ -29,7 +31,7 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
         _tell(error.sentence())
         return 1
     try:
-        return _obtain(root, environment)
+        return _obtain(root, environment, parts)
     except OSError as error:
         _tell(f"{root} must be writable: {error}; or name another folder in XDG_CACHE_HOME")
         return 1
@@ -38,10 +40,10 @@ def main(environment: Mapping[str, str] = os.environ) -> int:
         return 130
 
 
-def _obtain(root: Path, environment: Mapping[str, str]) -> int:
+def _obtain(root: Path, environment: Mapping[str, str], parts: Sequence[Part]) -> int:
     for variable, path in programs.named_in_vain(environment):
         _tell(f"{variable} names {path}, which is not there")
-    sources = [source_of(part, program) for part in programs.PARTS for program in part.programs]
+    sources = [source_of(part, program) for part in parts for program in part.programs]
     wanted = [it for it in sources if not _is_there(it, environment)]
     failed: list[Source] = []
     if wanted:

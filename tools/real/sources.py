@@ -20,7 +20,10 @@ _PACKAGES: Final = {
     "etcdutl": "go.etcd.io/etcd/etcdutl/v3",
     "helm": "helm.sh/helm/v3/cmd/helm",
     "promtool": "github.com/prometheus/prometheus/cmd/promtool",
+    "coredns": "stateward.dev/real/coredns-1",
 }
+#: Whose version a program of ours has.
+_MODULES: Final = {"coredns": "github.com/coredns/coredns"}
 _REQUIRED: Final = re.compile(r"^(?:require)?\s*(\S+) v(\d+\.\d+\.\d+)", re.MULTILINE)
 _GO: Final = re.compile(r"^go (\d+(?:\.\d+)+)$", re.MULTILINE)
 _KUBERNETES_VERSION: Final = ("k8s.io/component-base/version", "k8s.io/client-go/pkg/version")
@@ -64,7 +67,8 @@ def source_of(part: Part, program: str, root: Path = HERE) -> Source:
     text = (folder / "go.mod").read_text()
     package = _PACKAGES.get(program, f"k8s.io/kubernetes/cmd/{program}")
     required = dict(_REQUIRED.findall(text))
-    version = next(it for module, it in required.items() if f"{package}/".startswith(f"{module}/"))
+    home = f"{_MODULES.get(program, package)}/"
+    version = next(it for module, it in required.items() if home.startswith(f"{module}/"))
     if part.name == "promtool":
         version = _prometheus(version)
     (oldest,) = _GO.findall(text)

@@ -28,6 +28,17 @@ from stateward.kube.resources import PODS
 TRUST_ANNOTATION: Final = "stateward.dev/trusted-authorities"
 #: Whose log kubectl shows, whatever else a user puts into the pod.
 _DEFAULT_CONTAINER: Final = "kubectl.kubernetes.io/default-container"
+#: Whom etcd runs as, and whose its files are. Namespaces that are held to Pod Security
+#: ``restricted`` take no other pods; the official image itself would run as root.
+_USER: Final = 65532
+_NOBODY: Final = {
+    "runAsNonRoot": True,
+    "runAsUser": _USER,
+    "runAsGroup": _USER,
+    "fsGroup": _USER,
+    "fsGroupChangePolicy": "OnRootMismatch",
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +95,7 @@ def own_pod(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:
         "serviceAccountName": _account(cluster),
         "automountServiceAccountToken": False,
         "terminationGracePeriodSeconds": 30,
-        # The official image runs as root and volumes from before are root's: no runAsUser here.
-        "securityContext": {"seccompProfile": {"type": "RuntimeDefault"}},
+        "securityContext": dict(_NOBODY),
         **_spread(cluster),
     }
 

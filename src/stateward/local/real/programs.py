@@ -55,12 +55,21 @@ OLDER_ETCD: Final = Part("etcd", "3.5", ("etcd", "etcdctl", "etcdutl"))
 HELM: Final = Part("helm", "3", ("helm",))
 PROMTOOL: Final = Part("promtool", "3", ("promtool",))
 PARTS: Final = (KUBERNETES, OLDEST_KUBERNETES, ETCD, OLDER_ETCD, HELM, PROMTOOL)
+#: What a cluster of real nodes takes.
+NODES: Final = Part(
+    "kubernetes",
+    "1.35",
+    (*KUBERNETES.programs, "kubelet", "kube-proxy"),
+)
+COREDNS: Final = Part("coredns", "1", ("coredns",))
+CLUSTER_PARTS: Final = (NODES, ETCD, OLDER_ETCD, HELM, COREDNS)
 
 _ASK: Final = {
     "kubectl": ("version", "--client"),
     "etcdctl": ("version",),
     "etcdutl": ("version",),
     "helm": ("version", "--short"),
+    "coredns": ("-version",),
 }
 _VERSION: Final = re.compile(r"\bv?(\d+\.\d+\.\d+)")
 _FOLDER: Final = re.compile(r"\d+(\.\d+)+")

@@ -20,6 +20,15 @@ from stateward.kube.codec import Json
 from stateward.kube.patch import PatchError
 from unit.etcd.build.examples import EXAMPLES, FLEETING, MINIMAL, SECURE, cluster, flags, outside
 
+NOBODY = {
+    "runAsNonRoot": True,
+    "runAsUser": 65532,
+    "runAsGroup": 65532,
+    "fsGroup": 65532,
+    "fsGroupChangePolicy": "OnRootMismatch",
+    "seccompProfile": {"type": "RuntimeDefault"},
+}
+
 
 def said(**spec: Any) -> dict[str, str]:
     """The flags of the smallest cluster with more in its spec, by name."""
@@ -211,7 +220,8 @@ def test_a_member_is_asked_what_its_version_answers(
     ("laid", "place", "expected"),
     [
         ({"terminationGracePeriodSeconds": 5}, "terminationGracePeriodSeconds", 5),
-        ({"securityContext": {"runAsUser": 7}}, "securityContext", {"seccompProfile": {"type": "RuntimeDefault"}, "runAsUser": 7}),
+        ({"securityContext": {"runAsUser": 7}}, "securityContext", {**NOBODY, "runAsUser": 7}),
+        ({"securityContext": {"$patch": "replace", "runAsUser": 0}}, "securityContext", {"runAsUser": 0}),
         ({"affinity": None}, "affinity", None),
         ({"affinity": {"$patch": "replace", "nodeAffinity": {}}}, "affinity", {"nodeAffinity": {}}),
         ({"automountServiceAccountToken": True}, "automountServiceAccountToken", True),

@@ -1,0 +1,108 @@
+"""A whole cluster: up, and down with nothing left."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from stateward.local.real import programs
+from tools.cluster import images, links, machine, manifests, nodes, papers, plane
+from tools.cluster.plan import Plan
+from tools.cluster.shell import ClusterFailed, run, until
+
+Tell = Callable[[str], None]
+_KEPT: Final = "plan.json"
+_END: Final = 20.0
+
+
+def default_folder() -> Path:
+    """Return where a cluster is unless somebody says otherwise."""
+    return programs.cache().parent / "cluster"
+
+
+def missing() -> str:
+    """Return why there can be no cluster here, or nothing."""
+    if why := machine.missing():
+        return why
+    wanted = [(part, it) for part in programs.CLUSTER_PARTS for it in part.programs]
+    lacking = [it for part, it in wanted if programs.find(part, it) is None]
+    return f"{', '.join(lacking)} must be built first: make cluster-programs" if lacking else ""
+
+
+def up(plan: Plan, tell: Tell) -> None:
+    """Bring a cluster up, beginning with nothing; what an earlier one left goes first."""
+    if why := missing():
+        raise ClusterFailed(why)
+    if plan.folder.exists() or links.namespaces():
+        tell("an earlier cluster was not brought down: it goes first")
+        down(plan.folder, tell)
+    started = time.monotonic()
+
+    def told(what: str) -> None:
+        tell(f"{time.monotonic() - started:5.1f} s  {what}")
+
+    for folder in (plan.folder, plan.records, plan.logs, plan.volumes):
+        folder.mkdir(parents=True)
+    about = {"size": plan.size, "grace": plan.grace, "evict": plan.evict}
+    (plan.folder / _KEPT).write_text(json.dumps(about))
+    machine.remember(plan)
+    papers.write(plan)
+    images.write_all(plan)
+    told("images are written")
+    links.lay_switch()
+    for node in plan.nodes:
+        nodes.power_on(plan, node)
+    plane.power_on(plan)
+    told("the API server answers")
+    for node in plan.nodes:
+        _until_ready(plan, node.name)
+        told(f"{node.name} is ready")
+    plane.apply(plan, manifests.first_objects())
+    rollout = ("rollout", "status", "deployment/coredns", "--timeout=120s")
+    run(*plane.kubectl(plan), "--namespace", "kube-system", *rollout)
+    told("names are resolved")
+
+
+def down(folder: Path, tell: Tell) -> None:
+    """End everything, remove all of it, and put back what the machine was like."""
+    plan = kept_plan(folder)
+    for node in plan.nodes:
+        nodes.power_off(plan, node)
+    plane.power_off(plan)
+    links.leave()
+    machine.put_back(plan)
+    try:
+        until("the end of everything", lambda: not machine.left(plan), _END)
+    except ClusterFailed:
+        left = "; ".join(machine.left(plan))
+        raise ClusterFailed(f"these are left, and must not be: {left}") from None
+    shutil.rmtree(folder, ignore_errors=True)
+    tell("everything is gone")
+
+
+@contextmanager
+def running(plan: Plan, tell: Tell) -> Iterator[Plan]:
+    """Have a cluster for the length of a block."""
+    try:
+        up(plan, tell)
+        yield plan
+    finally:
+        down(plan.folder, tell)
+
+
+def kept_plan(folder: Path) -> Plan:
+    """Return the plan of the cluster in a folder."""
+    try:
+        return Plan(folder, **json.loads((folder / _KEPT).read_text()))
+    except OSError:  # none was finished there
+        return Plan(folder)
+
+
+def _until_ready(plan: Plan, name: str) -> None:
+    run(*plane.kubectl(plan), "wait", "--for=create", f"node/{name}", "--timeout=120s")
+    run(*plane.kubectl(plan), "wait", "--for=condition=Ready", f"node/{name}", "--timeout=60s")
