@@ -4,7 +4,7 @@ LOCK := requirements/dev.txt
 READY := $(VENV)/.installed
 PY := $(VENV)/bin/python
 
-.PHONY: help demo test test-real test-real-alone real lint types simulate bench crds manifests image format lock clean
+.PHONY: help demo test test-real test-real-alone test-cluster real cluster-programs lint types simulate bench crds manifests image format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,8 +24,14 @@ test-real: real ## the tests that ask a real Kubernetes, beside the embedded one
 test-real-alone: real ## the same without the embedded one, which `make test` asks
 	@$(PY) tools/check.py real-alone
 
+test-cluster: cluster-programs ## stories on three real nodes (Linux, root, containerd)
+	@$(PY) tools/check.py cluster
+
 real: $(READY) ## obtain the real programs that test-real asks, once per machine
 	@$(PY) -m tools.real
+
+cluster-programs: $(READY) ## obtain the programs of nodes as well, once per machine
+	@$(PY) -m tools.real cluster
 
 lint: $(READY) ## style and import contracts
 	@$(PY) tools/check.py lint

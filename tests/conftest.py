@@ -28,6 +28,7 @@ VIRTUAL_LIMIT = 100_000.0
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real", action="store_true", help="also ask a real Kubernetes")
     parser.addoption("--real-alone", action="store_true", help="ask it and not the embedded one")
+    parser.addoption("--cluster", action="store_true", help="tell stories on real nodes")
     parser.addoption("--every-story", action="store_true", help="tell every story of etcd, whole")
 
 
@@ -106,4 +107,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
             terminalreporter.write_line(line)
     else:
         terminalreporter.write_line(f"real: {report.parts_text()}")
+    if not config.getoption("--cluster"):
+        terminalreporter.write_line("cluster: `make test-cluster` tells stories on real nodes")
     terminalreporter.write_line(f"kubectl: {kubectl.find().told}")

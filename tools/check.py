@@ -1,6 +1,6 @@
 """Run the checks of this repository one after another and end with a one-line verdict.
 
-Usage: check.py STAGE...     where STAGE is one of lint, types, test, real, real-alone
+Usage: check.py STAGE...     where STAGE is one of lint, types, test, real, real-alone, cluster
 """
 
 from __future__ import annotations
@@ -64,6 +64,8 @@ STAGES: dict[str, list[list[str]]] = {
     "real": asking("--real"),
     # After `test`, which asks the embedded one the same.
     "real-alone": asking("--real-alone"),
+    # One cluster of machines, which all stories share.
+    "cluster": [pytest(0, "tests/cluster", "--cluster", "--capture=no")],
 }
 
 

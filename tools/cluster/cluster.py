@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -34,8 +33,11 @@ def missing() -> str:
     return f"{', '.join(lacking)} must be built first: make cluster-programs" if lacking else ""
 
 
-def up(plan: Plan, tell: Tell) -> None:
-    """Bring a cluster up, beginning with nothing; what an earlier one left goes first."""
+def up(plan: Plan, tell: Tell, prepare: Callable[[], None] = lambda: None) -> None:
+    """Bring a cluster up, beginning with nothing; what an earlier one left goes first.
+
+    Before nodes boot, more images can be prepared for them.
+    """
     if why := missing():
         raise ClusterFailed(why)
     if plan.folder.exists() or links.namespaces():
@@ -53,6 +55,7 @@ def up(plan: Plan, tell: Tell) -> None:
     machine.remember(plan)
     papers.write(plan)
     images.write_all(plan)
+    prepare()
     told("images are written")
     links.lay_switch()
     for node in plan.nodes:
@@ -77,7 +80,7 @@ def down(folder: Path, tell: Tell) -> None:
     links.leave()
     machine.put_back(plan)
     try:
-        until("the end of everything", lambda: not machine.left(plan), _END)
+        until("the end of everything", lambda: _is_gone(plan), _END)
     except ClusterFailed:
         left = "; ".join(machine.left(plan))
         raise ClusterFailed(f"these are left, and must not be: {left}") from None
@@ -85,14 +88,10 @@ def down(folder: Path, tell: Tell) -> None:
     tell("everything is gone")
 
 
-@contextmanager
-def running(plan: Plan, tell: Tell) -> Iterator[Plan]:
-    """Have a cluster for the length of a block."""
-    try:
-        up(plan, tell)
-        yield plan
-    finally:
-        down(plan.folder, tell)
+def _is_gone(plan: Plan) -> bool:
+    for node in plan.nodes:  # a cgroup goes after the last of its processes
+        machine.remove_cgroup(node.cgroup)
+    return not machine.left(plan)
 
 
 def kept_plan(folder: Path) -> Plan:

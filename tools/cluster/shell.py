@@ -13,6 +13,8 @@ from typing import Final
 
 _STEP: Final = 0.1
 _STOP: Final = 10.0
+#: They outlive the command that started them, and nobody is to be warned of that.
+_DAEMONS: Final[list[subprocess.Popen[bytes]]] = []
 
 
 class ClusterFailed(Exception):
@@ -67,6 +69,7 @@ def start(
             start_new_session=True,
             env={**os.environ, **env},
         )
+    _DAEMONS.append(process)
     record.write_text(f"{process.pid}\n{_born(process.pid)}\n")
     return process.pid
 

@@ -6,17 +6,14 @@ maker of such folders, but nobody except root may write to what that makes.
 
 from __future__ import annotations
 
-import json
 import shutil
-import ssl
 import sys
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 from typing import Any, Final
 
 from tools.cluster import cluster
+from tools.cluster.api import Api
 from tools.cluster.plan import Plan
 
 PROVISIONER: Final = "stateward.test/volumes"
@@ -24,27 +21,6 @@ _ASKED: Final = "volume.kubernetes.io/storage-provisioner"
 _MADE: Final = "pv.kubernetes.io/provisioned-by"
 _STEP: Final = 0.3
 _VOLUMES: Final = "/api/v1/persistentvolumes"
-
-
-class Api:
-    """Asks the API server."""
-
-    def __init__(self, plan: Plan) -> None:
-        about = json.loads(plan.kubeconfig.read_text())
-        self._server = about["clusters"][0]["cluster"]["server"]
-        self._token = about["users"][0]["user"]["token"]
-        self._tls = ssl.create_default_context(cafile=str(plan.papers / "ca.crt"))
-
-    def ask(self, method: str, path: str, body: Any = None) -> Any:
-        """Return the answer; raise OSError when there is none, or it is a refusal."""
-        request = urllib.request.Request(  # noqa: S310 - of our own server
-            f"{self._server}{path}",
-            method=method,
-            data=None if body is None else json.dumps(body).encode(),
-            headers={"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request, timeout=10, context=self._tls) as answer:  # noqa: S310
-            return json.load(answer)
 
 
 def main(folder: str) -> None:
@@ -75,8 +51,8 @@ def _look(plan: Plan, api: Api) -> None:
 def _is_over(volume: dict[str, Any]) -> bool:
     """Tell whether a volume is ours, and nobody's any more."""
     ours = volume["metadata"].get("annotations", {}).get(_MADE) == PROVISIONER
-    over = volume["status"]["phase"] == "Released"
-    return ours and over and volume["spec"]["persistentVolumeReclaimPolicy"] == "Delete"
+    goes = volume["spec"]["persistentVolumeReclaimPolicy"] == "Delete"
+    return bool(ours and goes and volume["status"]["phase"] == "Released")
 
 
 def _name(claim: dict[str, Any]) -> str:

@@ -42,7 +42,7 @@ class Blob:
         return about | more
 
 
-def layer(root: Path, is_in: Callable[[str], bool]) -> Blob:
+def layer(root: Path, is_in: Callable[[str], bool], level: int = _LEVEL) -> Blob:
     """Return the files of a root filesystem that belong to a layer."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
@@ -51,7 +51,7 @@ def layer(root: Path, is_in: Callable[[str], bool]) -> Blob:
             if is_in(name):
                 _add(archive, path, name)
     plain = packed.getvalue()
-    pressed = gzip.compress(plain, _LEVEL, mtime=0)
+    pressed = gzip.compress(plain, level, mtime=0)
     return Blob(f"{_KIND}.layer.v1.tar+gzip", pressed, _digest(plain))
 
 

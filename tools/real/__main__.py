@@ -1,4 +1,4 @@
-"""``python -m tools.real``: nothing much is imported before we are ready to be interrupted."""
+"""``python -m tools.real [cluster]``: nothing much is imported before we are ready to be interrupted."""
 
 import os
 import signal
@@ -13,9 +13,9 @@ def run() -> int:
     for number in SIGNALS:  # end as cleanly as at Ctrl-C
         signal.signal(number, _interrupted)
     try:
-        from tools.real.command import main  # noqa: PLC0415 - the point of this module
+        from tools.real.command import obtain  # noqa: PLC0415 - the point of this module
 
-        return main()
+        return obtain(sys.argv[1:])
     except KeyboardInterrupt:
         sys.stderr.write("real: interrupted\n")
         return 130

@@ -40,6 +40,15 @@ def main(
         return 130
 
 
+def obtain(words: Sequence[str]) -> int:
+    """Obtain what tests ask that share a control plane, or what a ``cluster`` of nodes takes."""
+    parts = {(): programs.PARTS, ("cluster",): programs.CLUSTER_PARTS}.get(tuple(words))
+    if parts is None:
+        _tell(f"the only word that may follow is cluster, got {' '.join(words)}")
+        return 2
+    return main(parts=parts)
+
+
 def _obtain(root: Path, environment: Mapping[str, str], parts: Sequence[Part]) -> int:
     for variable, path in programs.named_in_vain(environment):
         _tell(f"{variable} names {path}, which is not there")

@@ -9,11 +9,11 @@ from __future__ import annotations
 import base64
 import re
 import ssl
-import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 
 from stateward.core import moments
+from stateward.core.unwritten import as_file
 from stateward.etcd.build.certificates import AUTHORITY, CERTIFICATE, KEY
 
 #: Files of which we remember what they are: the same ones are read again and again.
@@ -61,14 +61,12 @@ def _are_certificates(text: bytes) -> bool:
 
 @lru_cache(_REMEMBERED)
 def _flaw_of_key(certificate: bytes, key: bytes) -> str:
-    """Load both as etcd would. OpenSSL takes files alone: ours is for us only, and goes at once."""
+    """Load both as etcd would."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_ciphers("DEFAULT:@SECLEVEL=0")
-    with tempfile.NamedTemporaryFile(prefix="stateward-") as file:
-        file.write(certificate + b"\n" + key)
-        file.flush()
+    with as_file(certificate + b"\n" + key) as path:
         try:
-            context.load_cert_chain(file.name, password=lambda: "")
+            context.load_cert_chain(path, password=lambda: "")
         except ssl.SSLError as error:
             if error.reason == "KEY_VALUES_MISMATCH":
                 return f"{KEY} must be the key of {CERTIFICATE}, and is another's"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ssl
-import tempfile
 from typing import Literal
 
 from stateward.core.errors import SpecInvalid
+from stateward.core.unwritten import as_file
 from stateward.etcd.members.port import Trust
 
 
@@ -44,12 +44,10 @@ def _believing(authority: bytes) -> ssl.SSLContext:
 
 
 def _show(made: ssl.SSLContext, trust: Trust) -> None:
-    """Load who we are. OpenSSL takes files alone: ours can be read by us only, and goes at once."""
-    with tempfile.NamedTemporaryFile(prefix="stateward-") as file:
-        file.write(trust.certificate + b"\n" + trust.key)
-        file.flush()
+    """Load who we are."""
+    with as_file(trust.certificate + b"\n" + trust.key) as path:
         try:
-            made.load_cert_chain(file.name, password=_no_password)
+            made.load_cert_chain(path, password=_no_password)
         except (ssl.SSLError, ValueError):
             raise SpecInvalid(
                 "security.tls",

@@ -9,7 +9,6 @@ leaves the old context in use until the files agree.
 from __future__ import annotations
 
 import ssl
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from typing import TypeAlias
 
 from stateward.core.clock import Clock
 from stateward.core.errors import UsageError
+from stateward.core.unwritten import as_file
 from stateward.kube.http.access import Pem, PemFile, PemText, TlsMaterial
 from stateward.kube.http.credentials import ClientCertificate
 
@@ -180,19 +180,13 @@ def _show(context: ssl.SSLContext, certificate: Pem, key: Pem) -> None:
 
 @contextmanager
 def _on_disk(pem: Pem, field: str) -> Iterator[str]:
-    """Give a path to the PEM text: OpenSSL takes no other form.
-
-    A file made for that is gone right after.
-    """
+    """Give a path to the PEM text: OpenSSL takes no other form."""
     if isinstance(pem, PemFile):
         _text_of(pem.path, field)  # for the better message
         yield str(pem.path)
         return
-    # A file that tempfile makes can be read by its owner alone.
-    with tempfile.NamedTemporaryFile(prefix="stateward-") as file:
-        file.write(pem.text)
-        file.flush()
-        yield file.name
+    with as_file(pem.text) as path:
+        yield path
 
 
 def _text_of(path: Path, field: str) -> bytes:
