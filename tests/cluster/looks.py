@@ -69,6 +69,21 @@ def away_from_operator(site: Site) -> int:
     return int(chosen.removeprefix("node-"))
 
 
+def stand_apart(site: Site) -> None:
+    """Let members move, one by one, until each has a node to itself again."""
+    while crowded := sharing(site.pods(DB)):
+        before = site.pods(DB)
+        site.kubectl("-n", SHOP, "delete", "pod", crowded)
+        site.until("it is back", lambda: all_are_new(site.pods(DB), {crowded: before[crowded]}))  # noqa: B023
+        site.until_well(DB, 3)
+
+
+def sharing(pods: dict[str, Any]) -> str:
+    """Return a pod that is not alone on its node, or nothing."""
+    places = [it["spec"]["nodeName"] for it in pods.values()]
+    return next((n for n, it in pods.items() if places.count(it["spec"]["nodeName"]) > 1), "")
+
+
 def until_not_ready(site: Site, number: int) -> None:
     def is_away() -> bool:
         conditions = site.asked("node", f"node-{number}")["status"]["conditions"]

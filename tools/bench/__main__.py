@@ -10,7 +10,7 @@ import time
 import structlog
 
 from stateward.sim.teams import simulate_team
-from tools.bench import cluster, kubernetes, pods, worlds
+from tools.bench import cluster, fleet, kubernetes, pods, worlds
 from tools.bench.etcd import __main__ as etcd
 
 #: What docs/architecture.md promises, for one pod.
@@ -78,6 +78,7 @@ def measure_simulation() -> None:
 def main() -> int:
     """Measure everything."""
     kept = [measure_informer(), kubernetes.measure(), cluster.measure(), etcd.measure()]
+    kept.append(fleet.measure())
     measure_simulation()
     worlds.measure()
     print(f"\nbench: {'every promise is kept' if all(kept) else 'A PROMISE IS NOT KEPT'}")
