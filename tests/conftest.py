@@ -41,13 +41,16 @@ def pytest_configure(config: pytest.Config) -> None:
     alone = config.getoption("--real-alone")
     if alone:
         config.option.real = True
-    if config.getoption("--real") and not hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
+        return
+    if config.getoption("--real"):
         shared = planes.all_shared(alone=alone)
         try:
             shared.__enter__()
         except UsageError as error:
             raise pytest.UsageError(f"--real: {error}; {error.hint}") from error
         config.add_cleanup(lambda: shared.__exit__(None, None, None))
+    if config.getoption("--real") or config.getoption("--cluster"):
         # Told to end, we end what we started, as after Ctrl-C.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-from tools.cluster import cluster, images, links, nodes, plane
+from tools.cluster import cluster as machines
+from tools.cluster import images, links, nodes, plane
 from tools.cluster import plan as places
 from tools.cluster.plan import Plan
 from tools.cluster.shell import inside
@@ -27,9 +28,7 @@ PROJECT: Final = Path(__file__).parents[2]
 OPERATOR: Final = "stateward"
 #: Where clusters are; both namespaces take only pods that Pod Security ``restricted`` lets in.
 SHOP: Final = "shop"
-_RESTRICTED: Final = {
-    f"pod-security.kubernetes.io/{it}": "restricted" for it in ("enforce", "warn")
-}
+RESTRICTED: Final = {f"pod-security.kubernetes.io/{it}": "restricted" for it in ("enforce", "warn")}
 _STEP: Final = 0.3
 #: How long anything may take; a machine that is starved takes long.
 PATIENCE: Final = 240.0
@@ -79,14 +78,7 @@ class Site:
     # ------------------------------------------------------------------ clusters of etcd
     def create(self, name: str, **spec: Any) -> None:
         """Ask for a cluster; a member that is away for 10 s is replaced."""
-        self.apply(
-            {
-                "apiVersion": "etcd.aenix.io/v1alpha1",
-                "kind": "EtcdCluster",
-                "metadata": {"name": name, "namespace": SHOP},
-                "spec": {"unhealthyMemberGracePeriod": "10s"} | spec,
-            }
-        )
+        self.apply(cluster(name, SHOP, {"unhealthyMemberGracePeriod": "10s"} | spec))
 
     def edit(self, name: str, **spec: Any) -> None:
         """Change what a cluster shall be."""
@@ -206,6 +198,16 @@ def _nobody() -> Iterator[dict[str, Any]]:
     yield {}
 
 
+def cluster(name: str, namespace: str, spec: dict[str, Any]) -> dict[str, Any]:
+    """Return a cluster of etcd, as users write it."""
+    return {
+        "apiVersion": "etcd.aenix.io/v1alpha1",
+        "kind": "EtcdCluster",
+        "metadata": {"name": name, "namespace": namespace},
+        "spec": spec,
+    }
+
+
 def is_well(found: Any, size: int) -> bool:
     """Tell whether a cluster has what its spec says, and nothing is being done."""
     if found is None or "status" not in found:
@@ -223,21 +225,21 @@ def is_well(found: Any, size: int) -> bool:
 @contextmanager
 def brought_up(folder: Path) -> Iterator[Site]:
     """Have three nodes with the operator on them; afterwards nothing of them is left."""
-    if why := cluster.missing():
+    if why := machines.missing():
         pytest.skip(f"no cluster of real nodes here: {why}")
-    plan = Plan(cluster.default_folder())
+    plan = Plan(machines.default_folder())
     archive = folder / "image.tar"
     assert image.main(["--output", str(archive)]) == 0
     try:
-        cluster.up(plan, print, lambda: images.take(plan, archive, image.NAME))
+        machines.up(plan, print, lambda: images.take(plan, archive, image.NAME))
         site = Site(plan)
         for name in (OPERATOR, SHOP):
-            about = {"name": name, "labels": _RESTRICTED}
+            about = {"name": name, "labels": RESTRICTED}
             site.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": about})
         install(site)
         yield site
     finally:
-        cluster.down(plan.folder, print)
+        machines.down(plan.folder, print)
 
 
 def install(site: Site, *more: str) -> None:

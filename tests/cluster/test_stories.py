@@ -26,7 +26,7 @@ from cluster.looks import (
     uid,
     until_not_ready,
 )
-from cluster.site import OPERATOR, SHOP, Site, install
+from cluster.site import KIND, OPERATOR, RESTRICTED, SHOP, Site, cluster, install
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -224,6 +224,24 @@ def test_databases_outlive_the_operator(site: Site) -> None:
 def test_a_typo_is_refused_with_a_sentence(site: Site) -> None:
     with pytest.raises(AssertionError, match=r'unknown field "spec\.replica"'):
         site.create(DB, replica=5)
+
+
+def test_users_have_the_rights_of_their_namespace(site: Site) -> None:
+    """Who may view a namespace sees our kinds there, and changes nothing."""
+    site.kubectl("-n", SHOP, "create", "rolebinding", "ann", "--clusterrole=view", "--user=ann")
+    assert DB in site.kubectl("-n", SHOP, "--as=ann", "get", KIND)
+    with pytest.raises(AssertionError, match='User "ann" cannot delete resource'):
+        site.kubectl("-n", SHOP, "--as=ann", "delete", KIND, DB)
+
+
+def test_an_operator_for_all_namespaces(site: Site) -> None:
+    about = {"name": "bank", "labels": RESTRICTED}
+    site.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": about})
+    with site.story("create 1, in another namespace"):
+        install(site, "--set", "watch.clusterWide=true,watch.namespaces=null")
+        site.apply(cluster("one", "bank", {"replicas": 1}))
+        site.kubectl("-n", "bank", "wait", "--for=condition=Ready", f"{KIND}/one", "--timeout=200s")
+    site.kubectl("-n", "bank", "delete", KIND, "one")
 
 
 def test_delete_leaves_nothing(site: Site) -> None:

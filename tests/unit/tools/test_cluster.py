@@ -1,0 +1,119 @@
+"""The plan of a cluster of real nodes, what its programs are told, and how daemons are known again."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import signal
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+from tools.cluster import cluster, machine, manifests, settings
+from tools.cluster import plan as places
+from tools.cluster.plan import MOST_NODES, Plan
+from tools.cluster.shell import ClusterFailed, does, pid_of, run, start, stop, until
+
+from cluster.table import Row, _line
+
+PLAN = Plan(Path("/there"), MOST_NODES)
+
+
+def test_no_two_nodes_share_anything() -> None:
+    for what in ("name", "zone", "address", "pods", "namespace", "cable", "cgroup", "socket"):
+        assert len({getattr(it, what) for it in PLAN.nodes}) == MOST_NODES, what
+
+
+def test_addresses_are_in_the_networks_that_never_leave() -> None:
+    inside = ipaddress.ip_network(places.NETWORK)
+    for node in PLAN.nodes:
+        assert ipaddress.ip_network(node.pods).subnet_of(inside)
+        assert ipaddress.ip_address(node.address) in inside
+        assert len(node.cable) <= 15, "the kernel takes no longer names of links"
+    services = ipaddress.ip_network(places.SERVICES)
+    assert not services.overlaps(inside)
+    assert ipaddress.ip_address(places.DNS_SERVICE) in services
+
+
+def test_what_programs_are_told_can_be_read() -> None:
+    node = PLAN.node(2)
+    told = tomllib.loads(settings.containerd(node, Path("/plugins")))
+    assert told["grpc"]["address"] == str(node.socket)
+    kubelet = json.loads(settings.kubelet(PLAN, node))
+    assert kubelet["cgroupRoot"] == f"/{node.cgroup}"
+    assert kubelet["containerRuntimeEndpoint"] == f"unix://{node.socket}"
+    (bridge,) = json.loads(settings.network(node))["plugins"]
+    assert bridge["ipam"]["ranges"] == [[{"subnet": node.pods}]]
+    assert not bridge["ipMasq"], "pods reach nothing beyond the cluster"
+    assert json.loads(manifests.first_objects())["items"]
+
+
+def test_a_plan_is_known_again(tmp_path: Path) -> None:
+    assert cluster.kept_plan(tmp_path) == Plan(tmp_path)
+    (tmp_path / "plan.json").write_text('{"size": 2, "grace": 5, "evict": 6}')
+    assert cluster.kept_plan(tmp_path) == Plan(tmp_path, 2, 5, 6)
+
+
+def test_who_may_not_make_namespaces_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    assert "only root" in machine.missing()
+
+
+def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    monkeypatch.setattr("shutil.which", lambda name: None if name == "runc" else f"/bin/{name}")
+    assert machine.missing().startswith("runc")
+
+
+# ------------------------------------------------------------------ daemons
+def test_a_daemon_is_known_until_it_ends(tmp_path: Path) -> None:
+    record, log = tmp_path / "it.pid", tmp_path / "it.log"
+    pid = start([sys.executable, "-c", "input()"], record, log, env={})
+    stop(record)  # its input has ended already, or it is told to
+    assert pid_of(record) is None
+    stop(record)
+    assert pid > 0
+
+
+def test_one_that_does_not_listen_is_ended_by_force(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tools.cluster.shell._STOP", 0.5)
+    record, log = tmp_path / "it.pid", tmp_path / "it.log"
+    deaf = "import signal, sys; signal.signal(signal.SIGTERM, signal.SIG_IGN); print(1, flush=True); signal.pause()"
+    start([sys.executable, "-c", deaf], record, log, env={})
+    until("its first word", lambda: log.read_text() != "")
+    assert pid_of(record) is not None
+    stop(record, signal.SIGTERM)
+    assert pid_of(record) is None
+
+
+def test_another_process_with_its_number_is_not_it(tmp_path: Path) -> None:
+    record = tmp_path / "it.pid"
+    record.write_text("1\n17\n")  # the first process of the machine, born at another time
+    assert pid_of(record) is None
+    stop(record)
+    assert not record.exists()
+
+
+def test_a_command_that_fails_says_what_it_said() -> None:
+    assert run("echo", "well").strip() == "well"
+    assert not does("false")
+    with pytest.raises(ClusterFailed, match="ended with 3: no"):
+        run("sh", "-c", "echo no >&2; exit 3")
+    with pytest.raises(ClusterFailed, match="the moon did not come within 0 s"):
+        until("the moon", lambda: False, 0)
+
+
+# ------------------------------------------------------------------ the table
+@pytest.mark.parametrize(
+    ("row", "line"),
+    [
+        (Row("create 3", 4.04), "create 3                                4.0                       12.0, 19.1"),
+        (Row("lost disk", 20, 1.25, 300, 0), "lost disk                              20.0    1.2     300     0  never, 184"),
+        (Row("deleted", 6.7), "deleted                                 6.7"),
+    ],
+)  # fmt: skip
+def test_the_table(row: Row, line: str) -> None:
+    assert _line(row) == line
