@@ -59,6 +59,18 @@ def lease_holder(site: Site) -> str:
     return (found["spec"].get("holderIdentity") or "").partition("_")[0] if found else ""
 
 
+def until_somebody_leads(site: Site) -> None:
+    """Wait for the first word of a leader: a lease that was made anew is believed in only later."""
+
+    def is_said() -> bool:
+        holder = lease_holder(site)
+        if holder not in operators(site):
+            return False
+        return "this instance leads now" in site.kubectl("-n", OPERATOR, "logs", holder)
+
+    site.until("somebody leads", is_said)
+
+
 def away_from_operator(site: Site) -> int:
     """Return a node on which the operator that acts is not, so that the story is about etcd."""
     found = site.asked("-n", OPERATOR, "pod", lease_holder(site))

@@ -25,6 +25,7 @@ from cluster.looks import (
     stand_apart,
     uid,
     until_not_ready,
+    until_somebody_leads,
 )
 from cluster.site import KIND, OPERATOR, RESTRICTED, SHOP, Site, cluster, install
 
@@ -35,7 +36,7 @@ NEWER, OLDER = "3.6.16", "3.5.35"
 
 # ------------------------------------------------------------------ sizes
 def test_create(site: Site) -> None:
-    site.until("somebody leads", lambda: lease_holder(site) in operators(site))
+    until_somebody_leads(site)
     with site.story("create 3"):
         site.create(DB, replicas=3)
         site.until_well(DB, 3)
@@ -201,7 +202,7 @@ def test_an_upgrade_of_the_operator_restarts_no_member(site: Site) -> None:
     with site.story("operator upgraded", DB):
         install(site, "--set", "log.level=debug")
         site.until("new instances", lambda: not operators(site) & old)
-        site.until("one of them leads", lambda: lease_holder(site) in operators(site))
+        until_somebody_leads(site)
         site.edit(DB, unhealthyMemberGracePeriod="11s")  # it is there: it takes note
         site.until_well(DB, 3)
     assert same_lives(site.pods(DB), before)
@@ -215,7 +216,7 @@ def test_databases_outlive_the_operator(site: Site) -> None:
         site.until("no operator", lambda: not operators(site))
         assert same_lives(site.pods(DB), before)
         install(site)
-        site.until("somebody leads", lambda: lease_holder(site) in operators(site))
+        until_somebody_leads(site)
         site.edit(DB, unhealthyMemberGracePeriod="12s")
         site.until_well(DB, 3)
     assert same_lives(site.pods(DB), before)
