@@ -42,10 +42,14 @@ grow
   etcd.decide.repair._freed:negate.2
   etcd.decide.repair._freed:negate.3
   etcd.decide.repair.await_learner:negate.1
-grow | etcd add_learner https://shop-2.shop-headless.ns.svc:2380 | 3 | act:slow-pods:60
-  etcd.decide.repair._hangs:negate.2
+grow | etcd add_learner https://shop-1 | 1 | act:cut:1:inf
+  etcd.decide.repair._patience_with_learners:negate.1
+grow | etcd add_learner https://shop-1 | 1 | act:no-room:60
+  etcd.decide.repair._cannot_start:drop-not.2
 grow | etcd add_learner | 1 | act:lose-node:0:60 + act:delete-pod:0
   etcd.decide.guards.gains_quorum_with:off-by-one.2
+grow | get persistentvolumeclaims ns/data-shop-2 | 5 | act:damage:1
+  etcd.decide.repair._freed:drop-guard.4
 kept
   etcd.moves.volumes.KeepVolumes._let_go:negate.1
   etcd.moves.volumes.KeepVolumes._write:drop-precondition.1
@@ -55,6 +59,10 @@ kept
   runtime.tracking.Tracking.around:negate.1
 kept | get services ns/shop | 10 | act:wipe:leader
   etcd.moves.objects.delete_claim:drop-precondition.1
+kept | list persistentvolumeclaims ns/ | 2 | 403:60 + sigterm
+  runtime.controller.Controller._reconcile:drop-guard.1
+kept | list persistentvolumeclaims ns/ | 2 | 403:60 + stall:PersistentVolumeClaim:5 + act:delete-cr:30
+  etcd.controller.EtcdReconciler.hindered:drop-guard.1
 larger
   etcd.build.claims.staying:drop-precondition.1
   etcd.decide.space.grow_claims:drop-guard.1
@@ -156,10 +164,10 @@ recover
   etcd.moves.objects._is_alone:off-by-one.1
   etcd.moves.objects.write_config:drop-not.1
   etcd.tell.notes._with_recovery:drop-guard.2
-replace
-  etcd.decide.repair._freed:drop-guard.4
 roll
   etcd.decide.sizes.settle_workload:drop-guard.5
+roll | delete pods ns/shop-2 | 1 | act:oom-pod:1:60
+  etcd.moves.objects.delete_pod:drop-precondition.2
 roll | etcd members | 19 | act:wipe:1
   etcd.decide.repair._fails_by_template:negate.3
 scratch | etcd members | 1 | act:stuck-pod:1:60 + act:delete-pod:1
@@ -171,8 +179,6 @@ secured
 silent
   etcd.decide.repair._fails_by_template:drop-guard.1
   etcd.decide.repair.refresh_broken_pod:drop-not.1
-silent | etcd members | 7 | stall:Pod:120
-  etcd.decide.repair.replace_unhealthy:drop-not.3
 taken
   etcd.decide.sizes._free_claim:negate.1
   etcd.decide.sizes._free_claim:negate.2
@@ -203,7 +209,7 @@ typo
   etcd.decide.repair.replace_unhealthy:negate.2
   etcd.decide.rolling._restart:negate.2
   etcd.decide.rolling._still_coming:negate.1
-waiting
+waiting | etcd status | -1 | act:no-image:700 + act:delete-pod:1
   etcd.reading._trouble:drop-guard.2
   etcd.reading._trouble:drop-not.1
 """  # noqa: E501 - a clue is one line
