@@ -25,6 +25,9 @@ bootstrap | create statefulsets | 1 | act:delete-object:ConfigMap
   etcd.decide.absent._lost_config:negate.1
 bootstrap | etcd status | -5 | stale-kinds:EtcdCluster:28:30 + act:delete-object:ConfigMap + act:cut-all:60
   etcd.moves.step.MakeNextMove._act:negate.1
+bootstrap | list pods | 1 | 403:60
+  runtime.controller.Controller._reconcile:drop-guard.2
+  runtime.controller.Controller.run:negate.1
 budget
   etcd.build.budget._share:drop-guard.1
   etcd.build.budget._share:drop-guard.2
