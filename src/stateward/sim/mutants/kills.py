@@ -33,6 +33,8 @@ budget
   etcd.build.budget._share:drop-guard.2
 budget | etcd status | 20 | act:power:1:60
   etcd.observe._ordinal:drop-guard.2
+crammed
+  etcd.decide.space.make_room:negate.7
 edit
   etcd.decide.sizes.drop_claims:drop-guard.2
 full
