@@ -368,5 +368,9 @@ SCENARIOS: Final[dict[str, Script]] = {
         edit(until=_and_ready(mistakes.asks_who), security={"enableAuth": True}),
         edit(until=_and_ready(mistakes.asks_nobody), security={"enableAuth": False}),
     ),
-    "crammed": (create(), _cram(), edit(until=_has_room, storage=errands.LARGER)),
+    "crammed": (
+        create(),
+        _cram(),
+        replace(edit(until=_has_room, storage=errands.LARGER), pause=600.0),
+    ),
 }
