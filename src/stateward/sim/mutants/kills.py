@@ -47,6 +47,7 @@ grow
   etcd.decide.repair._freed:negate.2
   etcd.decide.repair._freed:negate.3
   etcd.decide.repair.await_learner:negate.1
+  etcd.decide.sizes._vacated:drop-guard.1
 grow | etcd add_learner https://shop-1 | 1 | act:cut:1:inf
   etcd.decide.repair._patience_with_learners:negate.1
 grow | etcd add_learner https://shop-1 | 1 | act:no-room:60
@@ -78,7 +79,9 @@ larger
   etcd.wanting.Want.pods:drop-not.1
 lost-disk
   etcd.decide.guards.keeps_quorum_without:negate.1
+  etcd.decide.sizes._vacated:drop-guard.2
   etcd.moves.objects.delete_pod:drop-precondition.1
+  etcd.moves.objects.leave_claim:drop-precondition.1
 mistake
   etcd.controller.EtcdReconciler.reconcile:negate.4
   etcd.moves.objects.write_workload:drop-precondition.1
@@ -135,6 +138,7 @@ one
   etcd.tell.notes.noting:negate.1
   etcd.volumes.Volumes.taken:drop-guard.1
   etcd.wanting.Want.pods:negate.1
+  runtime.controller.Controller._reconcile:negate.1
   runtime.election.Elector._take_or_renew:drop-guard.3
   runtime.election.Elector._take_or_renew:drop-not.1
   runtime.election.Elector._write:drop-precondition.1
@@ -175,6 +179,10 @@ roll | delete pods ns/shop-2 | 1 | act:oom-pod:1:60
   etcd.moves.objects.delete_pod:drop-precondition.2
 roll | etcd members | 19 | act:wipe:1
   etcd.decide.repair._fails_by_template:negate.3
+scratch
+  etcd.decide.repair._cannot_start:negate.2
+scratch | etcd members | -1 | act:damage:1
+  etcd.decide.repair._left:drop-guard.1
 scratch | etcd members | 1 | act:stuck-pod:1:60 + act:delete-pod:1
   etcd.decide.sizes.grow:drop-guard.2
 secured
