@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from stateward.core import moments
 from stateward.core.quantity import Quantity
+from stateward.emulate.etcd.council import Leaderless
 from stateward.emulate.etcd.servers import Server
+from stateward.emulate.etcd.state import State
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.etcd.api.storage import ClaimTemplate
 from stateward.etcd.model.members import AlarmKind
@@ -52,6 +57,18 @@ def fill_up(it: EtcdWorld) -> None:
     _write_on(it)
 
 
+def cram(it: EtcdWorld) -> None:
+    """Fill every database with what clients still need: only more room, or they, can help."""
+    for server in it.universe.servers:
+        with suppress(Leaderless):
+            it.universe.commit(server, partial(_used_up, quota=server.start.quota))
+    _write_on(it)
+
+
+def _used_up(state: State, quota: int) -> State:
+    return replace(state, used=max(state.used, quota))
+
+
 def _write_on(it: EtcdWorld) -> None:
     """Have a client write now and then, as long as a database is full."""
     full = _full(it)
@@ -67,7 +84,11 @@ def has_room(it: EtcdWorld) -> bool:
 
 
 def _full(it: EtcdWorld) -> list[Server]:
-    return [server for server in it.universe.servers if server.disk.slack >= server.start.quota]
+    return [
+        server
+        for server in it.universe.servers
+        if max(server.disk.slack, server.state.used) >= server.start.quota
+    ]
 
 
 def _cry(it: EtcdWorld) -> bool:

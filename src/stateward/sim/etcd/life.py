@@ -178,6 +178,7 @@ class _Lived:
         self.sites.record = record
         self.watch.late(_lateness(ask.plan))
         self.watch.calm(ask.plan == CALM)
+        self.watch.alone(len(ask.plan.hits) <= 1)
         planned = self.it.world.weather.planned
         for hit in ask.plan.hits:
             planned.setdefault(hit.call, []).append(hit.fault)

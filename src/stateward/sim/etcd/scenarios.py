@@ -192,11 +192,21 @@ def _full() -> Step:
     async def do(it: EtcdWorld) -> None:
         errands.fill_up(it)
 
-    def has_room(it: EtcdWorld) -> bool:
-        return is_mended(it) and errands.has_room(it)
-
     # Who fills one just when history was forgotten waits for the next time.
-    return Step("databases are full", do, has_room, pause=600.0)
+    return Step("databases are full", do, _has_room, pause=600.0)
+
+
+def _cram() -> Step:
+    """Have every database be full of what is in use, and somebody be told so."""
+
+    async def do(it: EtcdWorld) -> None:
+        mistakes.allow(it, "NoSpace")
+        errands.cram(it)
+
+    def told(it: EtcdWorld) -> bool:
+        return mistakes.is_told(it, "NoSpace") or errands.has_room(it)
+
+    return Step("databases are full of what is in use", do, told)
 
 
 def err(guard: str, **spec: object) -> Step:
@@ -233,6 +243,10 @@ def _is_unhindered(it: EtcdWorld) -> bool:
 def _has_five(it: EtcdWorld) -> bool:
     found = cluster(it)
     return found is not None and len(found.status.members) == 5
+
+
+def _has_room(it: EtcdWorld) -> bool:
+    return is_mended(it) and errands.has_room(it)
 
 
 def _at_once(_: EtcdWorld) -> bool:
@@ -353,5 +367,10 @@ SCENARIOS: Final[dict[str, Script]] = {
         create(security={"tls": TLS}),
         edit(until=_and_ready(mistakes.asks_who), security={"enableAuth": True}),
         edit(until=_and_ready(mistakes.asks_nobody), security={"enableAuth": False}),
+    ),
+    "crammed": (
+        create(),
+        _cram(),
+        replace(edit(until=_has_room, storage=errands.LARGER), pause=600.0),
     ),
 }

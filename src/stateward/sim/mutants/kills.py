@@ -25,11 +25,16 @@ bootstrap | create statefulsets | 1 | act:delete-object:ConfigMap
   etcd.decide.absent._lost_config:negate.1
 bootstrap | etcd status | -5 | stale-kinds:EtcdCluster:28:30 + act:delete-object:ConfigMap + act:cut-all:60
   etcd.moves.step.MakeNextMove._act:negate.1
+bootstrap | list pods | 1 | 403:60
+  runtime.controller.Controller._reconcile:drop-guard.2
+  runtime.controller.Controller.run:negate.1
 budget
   etcd.build.budget._share:drop-guard.1
   etcd.build.budget._share:drop-guard.2
 budget | etcd status | 20 | act:power:1:60
   etcd.observe._ordinal:drop-guard.2
+crammed
+  etcd.decide.space.make_room:negate.7
 edit
   etcd.decide.sizes.drop_claims:drop-guard.2
 full
@@ -42,10 +47,15 @@ grow
   etcd.decide.repair._freed:negate.2
   etcd.decide.repair._freed:negate.3
   etcd.decide.repair.await_learner:negate.1
-grow | etcd add_learner https://shop-2.shop-headless.ns.svc:2380 | 3 | act:slow-pods:60
-  etcd.decide.repair._hangs:negate.2
+  etcd.decide.sizes._vacated:drop-guard.1
+grow | etcd add_learner https://shop-1 | 1 | act:cut:1:inf
+  etcd.decide.repair._patience_with_learners:negate.1
+grow | etcd add_learner https://shop-1 | 1 | act:no-room:60
+  etcd.decide.repair._cannot_start:drop-not.2
 grow | etcd add_learner | 1 | act:lose-node:0:60 + act:delete-pod:0
   etcd.decide.guards.gains_quorum_with:off-by-one.2
+grow | get persistentvolumeclaims ns/data-shop-2 | 5 | act:damage:1
+  etcd.decide.repair._freed:drop-guard.4
 kept
   etcd.moves.volumes.KeepVolumes._let_go:negate.1
   etcd.moves.volumes.KeepVolumes._write:drop-precondition.1
@@ -55,6 +65,10 @@ kept
   runtime.tracking.Tracking.around:negate.1
 kept | get services ns/shop | 10 | act:wipe:leader
   etcd.moves.objects.delete_claim:drop-precondition.1
+kept | list persistentvolumeclaims ns/ | 2 | 403:60 + sigterm
+  runtime.controller.Controller._reconcile:drop-guard.1
+kept | list persistentvolumeclaims ns/ | 2 | 403:60 + stall:PersistentVolumeClaim:5 + act:delete-cr:30
+  etcd.controller.EtcdReconciler.hindered:drop-guard.1
 larger
   etcd.build.claims.staying:drop-precondition.1
   etcd.decide.space.grow_claims:drop-guard.1
@@ -65,7 +79,9 @@ larger
   etcd.wanting.Want.pods:drop-not.1
 lost-disk
   etcd.decide.guards.keeps_quorum_without:negate.1
+  etcd.decide.sizes._vacated:drop-guard.2
   etcd.moves.objects.delete_pod:drop-precondition.1
+  etcd.moves.objects.leave_claim:drop-precondition.1
 mistake
   etcd.controller.EtcdReconciler.reconcile:negate.4
   etcd.moves.objects.write_workload:drop-precondition.1
@@ -122,6 +138,7 @@ one
   etcd.tell.notes.noting:negate.1
   etcd.volumes.Volumes.taken:drop-guard.1
   etcd.wanting.Want.pods:negate.1
+  runtime.controller.Controller._reconcile:negate.1
   runtime.election.Elector._take_or_renew:drop-guard.3
   runtime.election.Elector._take_or_renew:drop-not.1
   runtime.election.Elector._write:drop-precondition.1
@@ -156,12 +173,16 @@ recover
   etcd.moves.objects._is_alone:off-by-one.1
   etcd.moves.objects.write_config:drop-not.1
   etcd.tell.notes._with_recovery:drop-guard.2
-replace
-  etcd.decide.repair._freed:drop-guard.4
 roll
   etcd.decide.sizes.settle_workload:drop-guard.5
+roll | delete pods ns/shop-2 | 1 | act:oom-pod:1:60
+  etcd.moves.objects.delete_pod:drop-precondition.2
 roll | etcd members | 19 | act:wipe:1
   etcd.decide.repair._fails_by_template:negate.3
+scratch
+  etcd.decide.repair._cannot_start:negate.2
+scratch | etcd members | -1 | act:damage:1
+  etcd.decide.repair._left:drop-guard.1
 scratch | etcd members | 1 | act:stuck-pod:1:60 + act:delete-pod:1
   etcd.decide.sizes.grow:drop-guard.2
 secured
@@ -171,8 +192,6 @@ secured
 silent
   etcd.decide.repair._fails_by_template:drop-guard.1
   etcd.decide.repair.refresh_broken_pod:drop-not.1
-silent | etcd members | 7 | stall:Pod:120
-  etcd.decide.repair.replace_unhealthy:drop-not.3
 taken
   etcd.decide.sizes._free_claim:negate.1
   etcd.decide.sizes._free_claim:negate.2
@@ -203,7 +222,7 @@ typo
   etcd.decide.repair.replace_unhealthy:negate.2
   etcd.decide.rolling._restart:negate.2
   etcd.decide.rolling._still_coming:negate.1
-waiting
+waiting | etcd status | -1 | act:no-image:700 + act:delete-pod:1
   etcd.reading._trouble:drop-guard.2
   etcd.reading._trouble:drop-not.1
 """  # noqa: E501 - a clue is one line

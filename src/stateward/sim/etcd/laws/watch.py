@@ -14,6 +14,7 @@ from stateward.sim.etcd.laws.logins import Logins
 from stateward.sim.etcd.laws.members import Changes
 from stateward.sim.etcd.laws.pods import Scales, Stops
 from stateward.sim.etcd.laws.scene import Scene
+from stateward.sim.etcd.laws.sight import Sight
 from stateward.sim.etcd.laws.starts import Starts
 from stateward.sim.etcd.laws.strangers import Strangers
 from stateward.sim.etcd.laws.words import Words
@@ -57,6 +58,7 @@ class EtcdWatch:
         Writes(self.scene)
         Intents(self.scene)
         self.words = Words(self.scene, self.family)
+        self._sight = Sight(self.scene)
         self._starts = Starts(self.scene)
         self._strangers = Strangers(self.scene)
         self._ears: list[Agreed] = [
@@ -74,6 +76,10 @@ class EtcdWatch:
     def calm(self, calm: bool) -> None:  # noqa: FBT001 - it is what is said
         """Say whether no call goes wrong."""
         self.words.calm = self._stand_by.calm = calm
+
+    def alone(self, alone: bool) -> None:  # noqa: FBT001 - it is what is said
+        """Say whether no more than one thing goes wrong."""
+        self._sight.alone = alone
 
     def on_agreed(self, ear: Agreed) -> None:
         """Have every entry told that members agree to."""
