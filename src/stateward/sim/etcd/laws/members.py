@@ -105,7 +105,7 @@ class _Entry:
         heard = member.id in self._standing.heard and not self._is_just_lost(member)
         if heard and member.id in self._look.heard:
             self._judge_choice(member, name)
-        elif not heard:
+        elif not heard and not self._is_rolled(member):
             self._judge_patience(member, name)
 
     def _server(self, member: Member) -> Server | None:
@@ -140,6 +140,10 @@ class _Entry:
         away = self._scene.it.world.loop.time() - self._scene.looks.alive_at(member.id)
         if away < grace - _SLACK:
             self._report("E-S14", f"{name} is replaced, which is away for {away:.1f} s only")
+
+    def _is_rolled(self, member: Member) -> bool:
+        """Tell whether it was not for its absence: it had answered, and its data goes with its pod."""
+        return member.id in self._look.alive and self._has_no_future(member)
 
     def _wanted(self) -> list[int]:
         """Return how many members were wanted lately."""
