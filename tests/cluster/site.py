@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from stateward.local.real import programs
 
 PROJECT: Final = Path(__file__).parents[2]
 OPERATOR: Final = "stateward"
+EARLIER: Final = "stateward:earlier"
 #: Where clusters are; both namespaces take only pods that Pod Security ``restricted`` lets in.
 SHOP: Final = "shop"
 RESTRICTED: Final = {f"pod-security.kubernetes.io/{it}": "restricted" for it in ("enforce", "warn")}
@@ -40,6 +42,8 @@ class Site:
     """A cluster of real nodes with the operator in it."""
 
     plan: Plan
+    #: The files of the commit before this one, if git has it.
+    earlier: Path | None = None
 
     # ------------------------------------------------------------------ what users type
     def kubectl(self, *words: str, given: Any = None, patience: float = PATIENCE) -> str:
@@ -228,11 +232,13 @@ def brought_up(folder: Path) -> Iterator[Site]:
     if why := machines.missing():
         pytest.skip(f"no cluster of real nodes here: {why}")
     plan = Plan(machines.default_folder())
-    archive = folder / "image.tar"
-    assert image.main(["--output", str(archive)]) == 0
+    made, earlier = {image.NAME: folder / "image.tar"}, earlier_commit(folder / "earlier")
+    assert image.main(["--output", str(made[image.NAME])]) == 0
+    if earlier is not None:
+        made[EARLIER] = _image_of(earlier, folder / "earlier.tar")
     try:
-        machines.up(plan, print, lambda: images.take(plan, archive, image.NAME))
-        site = Site(plan)
+        machines.up(plan, print, lambda: _hand_out(plan, made))
+        site = Site(plan, earlier)
         for name in (OPERATOR, SHOP):
             about = {"name": name, "labels": RESTRICTED}
             site.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": about})
@@ -242,7 +248,38 @@ def brought_up(folder: Path) -> Iterator[Site]:
         machines.down(plan.folder, print)
 
 
+def _hand_out(plan: Plan, made: Mapping[str, Path]) -> None:
+    for name, archive in made.items():
+        images.take(plan, archive, name)
+
+
+def earlier_commit(folder: Path) -> Path | None:
+    """Return the files of the commit before this one; None where git does not have it."""
+    folder.mkdir()
+    words = f"git -C {PROJECT} archive HEAD~1 | tar -x -C {folder}"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", words], check=False)
+    return None if done.returncode else folder
+
+
+def _image_of(tree: Path, archive: Path) -> Path:
+    words = [sys.executable, "-m", "tools.image", "--output", str(archive)]
+    env = {**os.environ, "PYTHONPATH": f"{tree / 'src'}:{tree}"}
+    subprocess.run(words, cwd=tree, env=env, check=True)
+    return archive
+
+
 def install(site: Site, *more: str) -> None:
-    """Install the operator, or upgrade it."""
-    chart, chosen = str(PROJECT / "deploy" / "chart"), f"watch.namespaces={{{SHOP}}}"
+    """Install the operator of this commit, or upgrade to it."""
+    _install(site, PROJECT, *more)
+
+
+def install_earlier(site: Site) -> None:
+    """Go back to the operator of the commit before, by its own chart."""
+    if site.earlier is None:
+        pytest.skip("git does not have the commit before this one")
+    _install(site, site.earlier, "--set", f"image.tag={EARLIER.partition(':')[2]}")
+
+
+def _install(site: Site, project: Path, *more: str) -> None:
+    chart, chosen = str(project / "deploy" / "chart"), f"watch.namespaces={{{SHOP}}}"
     site.helm("upgrade", "--install", OPERATOR, chart, "--set", chosen, "--wait", *more)

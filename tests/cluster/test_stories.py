@@ -27,7 +27,16 @@ from cluster.looks import (
     until_not_ready,
     until_somebody_leads,
 )
-from cluster.site import KIND, OPERATOR, RESTRICTED, SHOP, Site, cluster, install
+from cluster.site import (
+    KIND,
+    OPERATOR,
+    RESTRICTED,
+    SHOP,
+    Site,
+    cluster,
+    install,
+    install_earlier,
+)
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -198,9 +207,13 @@ def test_the_api_server_is_restarted_under_load(site: Site) -> None:
 
 
 def test_an_upgrade_of_the_operator_restarts_no_member(site: Site) -> None:
+    """From the commit before, by its own chart and image, to this one."""
+    install_earlier(site)
+    until_somebody_leads(site)
+    site.until_well(DB, 3)
     before, old = site.pods(DB), operators(site)
     with site.story("operator upgraded", DB):
-        install(site, "--set", "log.level=debug")
+        install(site)
         site.until("new instances", lambda: not operators(site) & old)
         until_somebody_leads(site)
         site.edit(DB, unhealthyMemberGracePeriod="11s")  # it is there: it takes note

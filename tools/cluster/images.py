@@ -33,10 +33,10 @@ def write_all(plan: Plan) -> None:
 
 
 def take(plan: Plan, given: Path, name: str) -> None:
-    """Give the nodes an image that is an archive already."""
+    """Give the nodes an image that is an archive already, under a name."""
     plan.images.mkdir(exist_ok=True)
     placed = plan.images / f"{_plain(name)}.tar"
-    shutil.copyfile(given, placed)
+    archive.rename(given, name, placed)
     placed.with_suffix(".name").write_text(archive.full_name(name))
 
 

@@ -92,10 +92,7 @@ def image(layers: Iterable[Blob], config: Mapping[str, Any], machine: str, name:
             }
         ),
     )
-    called = {
-        "org.opencontainers.image.ref.name": name,
-        "io.containerd.image.name": full_name(name),
-    }
+    called = _called(name)
     platform = {"architecture": machine, "os": "linux"}
     entry = manifest.described(annotations=called, platform=platform)
     index = {
@@ -104,6 +101,32 @@ def image(layers: Iterable[Blob], config: Mapping[str, Any], machine: str, name:
         "manifests": [entry],
     }
     return [*stacked, configured, manifest, Blob(f"{_KIND}.index.v1+json", _json(index))]
+
+
+def _called(name: str) -> dict[str, str]:
+    return {
+        "org.opencontainers.image.ref.name": name,
+        "io.containerd.image.name": full_name(name),
+    }
+
+
+def rename(archive: Path, name: str, copy: Path) -> None:
+    """Write a copy of an archive whose image has another name."""
+    with tarfile.open(archive) as given, tarfile.open(copy, "w", format=tarfile.PAX_FORMAT) as new:
+        for member in given:
+            content = given.extractfile(member)
+            read = content.read() if content is not None else b""
+            if member.name == "index.json":
+                read = _renamed(read, name)
+            member.size = len(read)
+            new.addfile(member, io.BytesIO(read))
+
+
+def _renamed(index: bytes, name: str) -> bytes:
+    about = json.loads(index)
+    for entry in about["manifests"]:
+        entry["annotations"] = _called(name)
+    return _json(about)
 
 
 def full_name(name: str) -> str:

@@ -169,3 +169,26 @@ def test_the_containerfile_makes_the_same_image() -> None:
     assert (said("USER"), said("WORKDIR")) == (config["User"], config["WorkingDir"])
     assert shlex.split(said("ENV")) == config["Env"]
     assert shlex.split(said("LABEL")) == [f"{k}={v}" for k, v in config["Labels"].items()]  # type: ignore[union-attr]
+
+
+def test_an_image_can_be_called_otherwise(tmp_path: Path) -> None:
+    (tmp_path / "root").mkdir()
+    (tmp_path / "root" / "file").write_text("x")
+    layers = [archive.layer(tmp_path / "root", lambda _: True)]
+    archive.write(archive.image(layers, {}, "amd64", "some:1"), tmp_path / "one.tar")
+
+    archive.rename(tmp_path / "one.tar", "some:2", tmp_path / "two.tar")
+
+    one, two = (contents(tmp_path / it) for it in ("one.tar", "two.tar"))
+    assert one.pop("index.json") != (index := two.pop("index.json"))
+    assert one == two
+    (entry,) = json.loads(index)["manifests"]
+    assert entry["annotations"] == {
+        "org.opencontainers.image.ref.name": "some:2",
+        "io.containerd.image.name": "docker.io/library/some:2",
+    }
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    with tarfile.open(path) as files:
+        return {it.name: files.extractfile(it).read() for it in files}  # type: ignore[union-attr]
