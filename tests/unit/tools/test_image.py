@@ -180,7 +180,8 @@ def test_an_image_can_be_called_otherwise(tmp_path: Path) -> None:
     archive.rename(tmp_path / "one.tar", "some:2", tmp_path / "two.tar")
 
     one, two = (contents(tmp_path / it) for it in ("one.tar", "two.tar"))
-    assert one.pop("index.json") != (index := two.pop("index.json"))
+    index = two.pop("index.json")
+    assert one.pop("index.json") != index
     assert one == two
     (entry,) = json.loads(index)["manifests"]
     assert entry["annotations"] == {
