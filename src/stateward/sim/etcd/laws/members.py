@@ -142,7 +142,7 @@ class _Entry:
             self._report("E-S14", f"{name} is replaced, which is away for {away:.1f} s only")
 
     def _is_rolled(self, member: Member) -> bool:
-        """Tell whether it was not for its absence: it had answered, and its data goes with its pod."""
+        """Tell whether it went for a roll: it had answered, and its data goes with its pod."""
         return member.id in self._look.alive and self._has_no_future(member)
 
     def _wanted(self) -> list[int]:
