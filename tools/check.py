@@ -5,6 +5,7 @@ Usage: check.py STAGE...     where STAGE is one of lint, types, test, real, real
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -84,6 +85,8 @@ def main(stages: list[str]) -> int:
         wrong = ", ".join(sorted(unknown)) if stages else "nothing"
         print(f"check: asked for {wrong}; name one or more of {', '.join(STAGES)}", file=sys.stderr)
         return 2
+    # Who is told to end is told so with all that it started, and waits for them: they tidy up.
+    signal.signal(signal.SIGTERM, lambda *_: None)
     started = time.monotonic()
     failed = [stage for stage in stages if not run(stage)]
     took = f"{time.monotonic() - started:.0f} s"

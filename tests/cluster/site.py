@@ -19,7 +19,7 @@ from tools.cluster import cluster as machines
 from tools.cluster import images, links, nodes, plane
 from tools.cluster import plan as places
 from tools.cluster.plan import Plan
-from tools.cluster.shell import inside
+from tools.cluster.shell import environment, inside
 from tools.image import __main__ as image
 
 from cluster.table import ROWS, Row
@@ -60,7 +60,13 @@ class Site:
     def _run(self, argv: list[str], given: Any, patience: float) -> str:
         text = given if given is None or isinstance(given, str) else json.dumps(given)
         done = subprocess.run(
-            argv, input=text, capture_output=True, text=True, timeout=patience, check=False
+            argv,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=patience,
+            check=False,
+            env=environment(),
         )
         assert done.returncode == 0, f"{' '.join(argv[2:])}: {done.stderr or done.stdout}"
         return done.stdout
@@ -182,6 +188,7 @@ class Site:
         process = subprocess.Popen(
             inside(places.NAMESPACE, *own, *(["secure"] if secure else [])),
             cwd=PROJECT,
+            env=environment(),
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -231,7 +238,7 @@ def brought_up(folder: Path) -> Iterator[Site]:
     """Have three nodes with the operator on them; afterwards nothing of them is left."""
     if why := machines.missing():
         pytest.skip(f"no cluster of real nodes here: {why}")
-    plan = Plan(machines.default_folder())
+    plan = Plan(machines.default_folder().with_name("cluster-tests"))
     made, earlier = {image.NAME: folder / "image.tar"}, earlier_commit(folder / "earlier")
     assert image.main(["--output", str(made[image.NAME])]) == 0
     if earlier is not None:
@@ -256,9 +263,13 @@ def _hand_out(plan: Plan, made: Mapping[str, Path]) -> None:
 def earlier_commit(folder: Path) -> Path | None:
     """Return the files of the commit before this one; None where git does not have it."""
     folder.mkdir()
-    words = f"git -C {PROJECT} archive HEAD~1 | tar -x -C {folder}"
-    done = subprocess.run(["bash", "-o", "pipefail", "-c", words], check=False)
-    return None if done.returncode else folder
+    packed = subprocess.run(
+        ["git", "-C", str(PROJECT), "archive", "HEAD~1"], stdout=subprocess.PIPE, check=False
+    )
+    if packed.returncode:
+        return None
+    subprocess.run(["tar", "-x", "-C", str(folder)], input=packed.stdout, check=True)
+    return folder
 
 
 def _image_of(tree: Path, archive: Path) -> Path:

@@ -7,12 +7,17 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from stateward.local.real import programs
 from tools.cluster import cluster, links, nodes
 from tools.cluster import plan as places
 from tools.cluster.plan import Plan
-from tools.cluster.shell import ClusterFailed, inside
+from tools.cluster.shell import ClusterFailed, environment, inside
+from tools.image.errors import ImageImpossible
+
+#: A socket of a node must fit into the 108 bytes that the kernel takes.
+_LONGEST: Final = 70
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,15 +25,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = _parser().parse_args(arguments)
     try:
         given.act(given)
-    except ClusterFailed as error:
-        print(f"cluster: {error}", file=sys.stderr)
+    except (ClusterFailed, ImageImpossible, OSError) as error:
+        print(f"cluster: {error}; `down` removes what there is", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("cluster: interrupted; `down` removes what there is", file=sys.stderr)
+        return 130
     return 0
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tools.cluster", description=__doc__)
-    parser.add_argument("--folder", type=Path, default=cluster.default_folder())
+    parser.add_argument("--folder", type=_folder, default=cluster.default_folder())
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     up = verbs.add_parser("up", help="bring it up")
     up.add_argument("--nodes", type=int, default=3, choices=range(1, places.MOST_NODES + 1))
@@ -45,23 +53,33 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _folder(text: str) -> Path:
+    """Return a folder that sockets and mounts can be in."""
+    path = Path(text).resolve()
+    if not text or path in (Path("/"), Path.home(), Path.cwd()) or any(map(str.isspace, str(path))):
+        raise argparse.ArgumentTypeError("must be a folder for a cluster alone, without spaces")
+    if len(str(path)) > _LONGEST:
+        raise argparse.ArgumentTypeError(f"must have at most {_LONGEST} letters")
+    return path
+
+
 def _tell(line: str) -> None:
     print(f"cluster: {line}", flush=True)
 
 
 def _up(given: argparse.Namespace) -> None:
-    cluster.up(Plan(given.folder.absolute(), given.nodes), _tell)
+    cluster.up(Plan(given.folder, given.nodes), _tell)
 
 
 def _down(given: argparse.Namespace) -> None:
-    cluster.down(given.folder.absolute(), _tell)
+    cluster.down(given.folder, _tell)
 
 
 def _in(given: argparse.Namespace) -> None:
-    plan = cluster.kept_plan(given.folder.absolute())
+    plan = _plan(given.folder)
     known = {programs.find(part, part.programs[0]) for part in programs.CLUSTER_PARTS}
     path = [str(it.path.parent) for it in known if it] + [os.environ.get("PATH", "")]
-    env = {**os.environ, "KUBECONFIG": str(plan.kubeconfig), "PATH": ":".join(path)}
+    env = {**environment(), "KUBECONFIG": str(plan.kubeconfig), "PATH": ":".join(path)}
     words = inside(places.NAMESPACE, *given.command)
     if given.node is not None:
         node = _chosen(plan, given.node)
@@ -71,7 +89,7 @@ def _in(given: argparse.Namespace) -> None:
 
 
 def _node(given: argparse.Namespace) -> None:
-    plan = cluster.kept_plan(given.folder.absolute())
+    plan = _plan(given.folder)
     node = _chosen(plan, given.number)
     acts = {
         "stop": lambda: nodes.power_off(plan, node),
@@ -80,6 +98,12 @@ def _node(given: argparse.Namespace) -> None:
         "heal": lambda: links.heal(node),
     }
     acts[given.what]()
+
+
+def _plan(folder: Path) -> Plan:
+    if not cluster.is_ours(folder):
+        raise ClusterFailed(f"there is no cluster in {folder}, `up` makes one")
+    return cluster.kept_plan(folder)
 
 
 def _chosen(plan: Plan, number: int) -> places.Node:

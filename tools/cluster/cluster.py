@@ -40,18 +40,23 @@ def up(plan: Plan, tell: Tell, prepare: Callable[[], None] = lambda: None) -> No
     """
     if why := missing():
         raise ClusterFailed(why)
-    if plan.folder.exists() or links.namespaces():
+    if plan.folder.exists() and not is_ours(plan.folder) and any(plan.folder.iterdir()):
+        raise ClusterFailed(f"{plan.folder} is not of a cluster, and is left alone: name another")
+    machine.claim(plan.folder)
+    if is_ours(plan.folder) or links.namespaces():
         tell("an earlier cluster was not brought down: it goes first")
-        down(plan.folder, tell)
+        _remove(plan.folder)
+        machine.claim(plan.folder)
     started = time.monotonic()
 
     def told(what: str) -> None:
         tell(f"{time.monotonic() - started:5.1f} s  {what}")
 
-    for folder in (plan.folder, plan.records, plan.logs, plan.volumes):
-        folder.mkdir(parents=True)
+    plan.folder.mkdir(parents=True, exist_ok=True)
     about = {"size": plan.size, "grace": plan.grace, "evict": plan.evict}
     (plan.folder / _KEPT).write_text(json.dumps(about))
+    for folder in (plan.records, plan.logs, plan.volumes):
+        folder.mkdir()
     machine.remember(plan)
     papers.write(plan)
     images.write_all(plan)
@@ -73,6 +78,16 @@ def up(plan: Plan, tell: Tell, prepare: Callable[[], None] = lambda: None) -> No
 
 def down(folder: Path, tell: Tell) -> None:
     """End everything, remove all of it, and put back what the machine was like."""
+    whose = machine.owner()
+    if whose not in (None, folder):
+        raise ClusterFailed(f"the cluster of this machine is in {whose}, and not in {folder}")
+    if whose is None and not is_ours(folder):
+        raise ClusterFailed(f"there is no cluster in {folder}")
+    _remove(folder)
+    tell("everything is gone")
+
+
+def _remove(folder: Path) -> None:
     plan = kept_plan(folder)
     for node in plan.nodes:
         nodes.power_off(plan, node)
@@ -84,8 +99,14 @@ def down(folder: Path, tell: Tell) -> None:
     except ClusterFailed:
         left = "; ".join(machine.left(plan))
         raise ClusterFailed(f"these are left, and must not be: {left}") from None
-    shutil.rmtree(folder, ignore_errors=True)
-    tell("everything is gone")
+    if is_ours(folder):
+        shutil.rmtree(folder, ignore_errors=True)
+    machine.disclaim()
+
+
+def is_ours(folder: Path) -> bool:
+    """Tell whether a cluster was made in a folder: no other is ever removed."""
+    return (folder / _KEPT).is_file()
 
 
 def _is_gone(plan: Plan) -> bool:
@@ -98,7 +119,7 @@ def kept_plan(folder: Path) -> Plan:
     """Return the plan of the cluster in a folder."""
     try:
         return Plan(folder, **json.loads((folder / _KEPT).read_text()))
-    except OSError:  # none was finished there
+    except (OSError, ValueError, TypeError):  # a full disk, a kill: as many nodes as usual
         return Plan(folder)
 
 

@@ -56,6 +56,11 @@ def cut(node: Node) -> None:
     run("ip", "-n", places.NAMESPACE, "link", "set", node.cable, "down")
 
 
+def silence(node: Node) -> None:
+    """Pull the cable of a node, if it has one."""
+    does("ip", "-n", places.NAMESPACE, "link", "set", node.cable, "down")
+
+
 def heal(node: Node) -> None:
     """Put the cable in again."""
     run("ip", "-n", places.NAMESPACE, "link", "set", node.cable, "up")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from tools.cluster import links
 from tools.cluster import plan as places
 from tools.cluster.plan import Plan
-from tools.cluster.shell import does
+from tools.cluster.shell import ClusterFailed, does
 
 #: What a kubelet sets of the kernel.
 _KERNEL: Final = (
@@ -22,9 +23,11 @@ _KERNEL: Final = (
     "kernel/keys/root_maxkeys",
     "kernel/keys/root_maxbytes",
 )
+#: Not on a disk: after another start of the machine nothing of a cluster is left but files.
+_OWNER: Final = Path("/run/stateward-cluster")
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 _PLUGINS: Final = (Path("/usr/lib/cni"), Path("/opt/cni/bin"))
-_PROGRAMS: Final = ("containerd", "runc", "nft", "ip", "nsenter", "unshare", "mount")
+_PROGRAMS: Final = ("containerd", "runc", "nft", "ip", "nsenter", "unshare", "mount", "apt-get")
 #: Folders that containerd, runc and kubelet insist on; a node has its own in their place.
 FOLDERS: Final = tuple(
     Path(it)
@@ -66,13 +69,35 @@ def remember(plan: Plan) -> None:
 
 
 def put_back(plan: Plan) -> None:
-    """Make the machine as it was."""
-    for line in _lines(plan.records / "kernel"):
+    """Make the machine as it was; what somebody else uses by now stays."""
+    for line in _lines(plan.records / "kernel") if owner() is not None else []:
         name, value = line.split(maxsplit=1)
         if _kernel(name) != value:
             Path("/proc/sys", name).write_text(value)
     for folder in _lines(plan.records / "made"):
-        shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):  # nodes mount theirs over it, so ours is empty
+            Path(folder).rmdir()
+
+
+def owner() -> Path | None:
+    """Return the folder of the cluster that this machine has had since it was started, if any."""
+    try:
+        return Path(_OWNER.read_text())
+    except OSError:
+        return None
+
+
+def claim(folder: Path) -> None:
+    """Note whose this machine is: names and addresses are there once, for one cluster."""
+    with suppress(FileExistsError), _OWNER.open("x") as file:
+        file.write(str(folder))
+    if (whose := owner()) != folder:
+        raise ClusterFailed(f"the cluster of this machine is in {whose}: bring that one down first")
+
+
+def disclaim() -> None:
+    """Forget whose it was."""
+    _OWNER.unlink(missing_ok=True)
 
 
 def make_cgroup(name: str) -> None:
@@ -104,16 +129,25 @@ def left(plan: Plan) -> list[str]:
 
 
 def _processes(plan: Plan) -> Iterator[str]:
-    """Yield what runs on the files of a cluster, but for us."""
-    word = f"{plan.folder}/".encode()
+    """Yield what runs on the files of a cluster, but for us and whoever called us."""
+    word, ours = f"{plan.folder}/".encode(), _ancestors()
     for entry in Path("/proc").glob("[0-9]*"):
         try:
             words = (entry / "cmdline").read_bytes()
         except OSError:
             continue
-        if word in words and int(entry.name) != os.getpid():
+        if word in words and int(entry.name) not in ours:
             program = words.partition(b"\0")[0].decode(errors="replace")
             yield f"{entry.name} {program}"
+
+
+def _ancestors() -> set[int]:
+    found, pid = set(), os.getpid()
+    while pid > 0:
+        found.add(pid)
+        stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        pid = int(stat[1])
+    return found
 
 
 def _hierarchies() -> list[Path]:

@@ -39,8 +39,7 @@ def power_on(plan: Plan, node: Node) -> None:
 
 def power_off(plan: Plan, node: Node) -> None:
     """Take the power away: off the network first, so that others see silence; disks stay."""
-    if node.namespace in links.namespaces():
-        links.cut(node)
+    links.silence(node)
     stop(_record(plan, node), signal.SIGKILL)
     links.unplug(node)
     machine.remove_cgroup(node.cgroup)

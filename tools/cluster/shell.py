@@ -21,10 +21,17 @@ class ClusterFailed(Exception):
     """Something that must work did not; the text says what."""
 
 
+def environment() -> dict[str, str]:
+    """Return our environment without proxies: the cluster's network has no way to any."""
+    return {name: it for name, it in os.environ.items() if not name.lower().endswith("_proxy")}
+
+
 def run(*words: str | Path, given: str | None = None) -> str:
     """Run a command and return what it says; raise ClusterFailed when it fails."""
     argv = [str(it) for it in words]
-    done = subprocess.run(argv, input=given, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        argv, input=given, capture_output=True, text=True, check=False, env=environment()
+    )
     if done.returncode:
         said = (done.stderr or done.stdout).strip()
         raise ClusterFailed(f"{' '.join(argv)} ended with {done.returncode}: {said}")
@@ -34,7 +41,8 @@ def run(*words: str | Path, given: str | None = None) -> str:
 def does(*words: str | Path) -> bool:
     """Run a command and tell whether it ended well."""
     argv = [str(it) for it in words]
-    return subprocess.run(argv, capture_output=True, check=False).returncode == 0
+    done = subprocess.run(argv, capture_output=True, check=False, env=environment())
+    return done.returncode == 0
 
 
 def inside(namespace: str, *words: str | Path) -> list[str]:
@@ -67,7 +75,7 @@ def start(
             stdout=said,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            env={**os.environ, **env},
+            env={**environment(), **env},
         )
     _DAEMONS.append(process)
     record.write_text(f"{process.pid}\n{_born(process.pid)}\n")

@@ -12,6 +12,7 @@ from typing import Final
 from stateward.core.errors import UsageError
 from stateward.local.real import programs
 from stateward.local.real.programs import Found, Part
+from tools.cluster import machine
 from tools.real import store
 from tools.real.building import BuildFailed, Go, Unreachable, build, find_go
 from tools.real.sources import Source, source_of
@@ -46,6 +47,9 @@ def obtain(words: Sequence[str]) -> int:
     if parts is None:
         _tell(f"the only word that may follow is cluster, got {' '.join(words)}")
         return 2
+    if words and (why := machine.missing()):
+        _tell(f"no programs of nodes are needed here: {why}")
+        return 0
     return main(parts=parts)
 
 

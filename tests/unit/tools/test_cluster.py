@@ -7,9 +7,11 @@ import json
 import signal
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tools.cluster import __main__ as command
 from tools.cluster import cluster, machine, manifests, settings
 from tools.cluster import plan as places
 from tools.cluster.plan import MOST_NODES, Plan
@@ -64,6 +66,71 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     monkeypatch.setattr("shutil.which", lambda name: None if name == "runc" else f"/bin/{name}")
     assert machine.missing().startswith("runc")
+
+
+# ------------------------------------------------------------------ whose it is
+@pytest.fixture
+def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Let the machine belong to nobody."""
+    monkeypatch.setattr(machine, "_OWNER", tmp_path / "owner")
+    monkeypatch.setattr(cluster, "missing", lambda: "")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "act", [lambda it: cluster.up(Plan(it), print), lambda it: cluster.down(it, print)]
+)
+def test_a_folder_of_somebody_is_left_alone(run_folder: Path, act: Callable[[Path], None]) -> None:
+    thesis = run_folder / "work" / "thesis.txt"
+    thesis.parent.mkdir()
+    thesis.write_text("years")
+    with pytest.raises(ClusterFailed, match=r"is not of a cluster|there is no cluster in"):
+        act(thesis.parent)
+    assert thesis.read_text() == "years"
+
+
+def test_a_machine_has_one_cluster(run_folder: Path) -> None:
+    machine.claim(run_folder / "one")
+    machine.claim(run_folder / "one")
+    for act in (machine.claim, lambda it: cluster.down(it, print)):
+        with pytest.raises(ClusterFailed, match=r"the cluster of this machine is in .*/one"):
+            act(run_folder / "two")
+    machine.disclaim()
+    assert machine.owner() is None
+
+
+def test_what_somebody_else_uses_by_now_stays(run_folder: Path) -> None:
+    plan = Plan(run_folder / "cluster")
+    plan.records.mkdir(parents=True)
+    ours, theirs = run_folder / "ours", run_folder / "theirs"
+    (plan.records / "made").write_text(f"{ours}\n{theirs}")
+    ours.mkdir()
+    theirs.mkdir()
+    (theirs / "file").touch()
+    (plan.records / "kernel").write_text("kernel/none 1")  # of before the machine was started anew
+    machine.put_back(plan)
+    assert not ours.exists()
+    assert (theirs / "file").exists()
+
+
+@pytest.mark.parametrize("text", ["", "/", ".", "/a b", "/" + "a" * 80])
+def test_odd_folders_are_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        command.main(["--folder", text, "down"])
+    assert "must" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["in", "true"], ["node", "start", "2"]])
+def test_nothing_can_be_done_without_a_cluster(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert command.main(["--folder", "/tmp/stateward-none", *words]) == 1
+    assert "there is no cluster in" in capsys.readouterr().err
+
+
+def test_a_broken_plan_is_one_of_the_usual_size(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("")
+    assert cluster.kept_plan(tmp_path) == Plan(tmp_path)
 
 
 # ------------------------------------------------------------------ daemons
