@@ -95,9 +95,18 @@ def own_pod(cluster: EtcdCluster, settings: Settings, outside: Outside) -> Json:
         "serviceAccountName": _account(cluster),
         "automountServiceAccountToken": False,
         "terminationGracePeriodSeconds": 30,
-        "securityContext": dict(_NOBODY),
+        "securityContext": _identity(cluster.spec.pod_template.spec),
         **_spread(cluster),
     }
+
+
+def _identity(given: Json) -> Json:
+    """Return whom etcd runs as; who asks for root would never start where root is forbidden."""
+    among = [given, *(given.get("initContainers") or ()), *(given.get("containers") or ())]
+    asked = [it.get("securityContext") or {} for it in among if isinstance(it, Mapping)]
+    if any(it.get("runAsUser") == 0 and "runAsNonRoot" not in it for it in asked):
+        return {name: it for name, it in _NOBODY.items() if name != "runAsNonRoot"}
+    return dict(_NOBODY)
 
 
 def _account(cluster: EtcdCluster) -> str:

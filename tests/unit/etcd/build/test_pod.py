@@ -29,6 +29,8 @@ NOBODY = {
     "seccompProfile": {"type": "RuntimeDefault"},
 }
 
+ANYBODY = {name: it for name, it in NOBODY.items() if name != "runAsNonRoot"}
+
 
 def said(**spec: Any) -> dict[str, str]:
     """The flags of the smallest cluster with more in its spec, by name."""
@@ -222,6 +224,11 @@ def test_a_member_is_asked_what_its_version_answers(
         ({"terminationGracePeriodSeconds": 5}, "terminationGracePeriodSeconds", 5),
         ({"securityContext": {"runAsUser": 7}}, "securityContext", {**NOBODY, "runAsUser": 7}),
         ({"securityContext": {"$patch": "replace", "runAsUser": 0}}, "securityContext", {"runAsUser": 0}),
+        ({"securityContext": {"runAsUser": 0}}, "securityContext", {**ANYBODY, "runAsUser": 0}),
+        ({"securityContext": {"runAsUser": 0, "runAsNonRoot": True}}, "securityContext", {**NOBODY, "runAsUser": 0}),
+        ({"containers": [{"name": "etcd", "securityContext": {"runAsUser": 0}}]}, "securityContext", ANYBODY),
+        ({"securityContext": {"runAsUser": None, "runAsGroup": None, "fsGroup": None}}, "securityContext",
+         {it: NOBODY[it] for it in NOBODY if it not in ("runAsUser", "runAsGroup", "fsGroup")}),
         ({"affinity": None}, "affinity", None),
         ({"affinity": {"$patch": "replace", "nodeAffinity": {}}}, "affinity", {"nodeAffinity": {}}),
         ({"automountServiceAccountToken": True}, "automountServiceAccountToken", True),
