@@ -22,6 +22,8 @@ from stateward.local.server.identity import write_secret
 
 #: The authority outlives what it signs.
 _LIFE: Final = timedelta(days=3650)
+#: What a certificate can be called, at most.
+_LONGEST_NAME: Final = 64
 #: By the field of security.tls: what follows the cluster's name in the name of the secret.
 SECRETS: Final = {
     "peerSecret": "peer",
@@ -123,4 +125,5 @@ def _authority(wish: Wish, since: datetime) -> Authority:
 
 
 def _new(wish: Wish, since: datetime) -> Authority:
-    return new_authority(f"{wish.cluster.namespace}/{wish.cluster.name}", Term(since, _LIFE))
+    name = f"{wish.cluster.namespace}/{wish.cluster.name}"
+    return new_authority(name[:_LONGEST_NAME], Term(since, _LIFE))

@@ -145,6 +145,10 @@ def test_an_authority_that_ends_first_is_refused(tmp_path: Path):
     [
         (["certs", "Shop"], "CLUSTER must"),
         (["certs", "shop", "--namespace", "a/b"], "--namespace must"),
+        (
+            ["certs", "shop", "--host", "shop:2379"],
+            "--host must be a name of a host, or an address",
+        ),
         (["certs", "shop", "--host", "a b"], "--host must be a name of a host, or an address"),
         (["certs", "shop", "--days", "0"], "--days"),
         (["certs"], "CLUSTER"),
@@ -187,3 +191,9 @@ def test_the_example_for_cert_manager_asks_for_the_same():
     assert names["shop-peer"] == certs._peer_names(SHOP)
     assert names["shop-server"] == [*certs._peer_names(SHOP), *certs._server_names(SHOP)]
     assert asked["shop-root"]["commonName"] == "root"
+
+
+def test_long_names_fit_into_a_certificate() -> None:
+    long = ObjectKey("n" * 63, "c" * 63)
+    made = certs.secrets(certs.Wish(long, 30), NOW)
+    assert len(made) == 4

@@ -87,6 +87,7 @@ def problems(value: Any, schema: Json, path: str = "") -> Iterator[str]:
     if isinstance(value, dict):
         yield from _of_fields(value, schema, path)
     elif isinstance(value, list):
+        yield from _of_many(value, schema, path)
         for place, item in enumerate(value):
             yield from problems(item, schema.get("items", {}), f"{path}[{place}]")
     else:
@@ -108,6 +109,13 @@ def _of_fields(value: Json, schema: Json, path: str) -> Iterator[str]:
             close = difflib.get_close_matches(str(name), named, 1)
             meant = f"; did you mean {close[0]}?" if close else f": one of {', '.join(named)}"
             yield f"{where}: must be a value that the chart knows{meant}"
+
+
+def _of_many(value: list[Any], schema: Json, path: str) -> Iterator[str]:
+    if len(value) < schema.get("minItems", 0):
+        yield f"{path}: must have at least {schema['minItems']}"
+    if twice := [it for it in value if value.count(it) > 1 and schema.get("uniqueItems")]:
+        yield f"{path}: must name each once, got {twice[0]!r} twice"
 
 
 def _of_plain(value: Any, schema: Json, path: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import re
 import time
 from pathlib import Path
@@ -16,7 +17,9 @@ from stateward.core.errors import UsageError
 from stateward.core.naming import dns_label_problem
 from stateward.kube.meta import ObjectKey
 
-_HOST: Final = re.compile(r"(\*\.)?[A-Za-z0-9_:.-]{1,250}")
+_LABEL: Final = r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
+_HOST: Final = re.compile(rf"(\*\.)?{_LABEL}(\.{_LABEL})*")
+_NUMBERS: Final = re.compile(r"[0-9.]+")
 
 
 @click.command(short_help="Print certificates for an etcd cluster, as secrets.")
@@ -37,10 +40,23 @@ def certs(
     for option, value in (("CLUSTER", cluster), ("--namespace", namespace)):
         if (problem := dns_label_problem(value)) is not None:
             raise UsageError(f"{option} {problem}")
-    if odd := [it for it in hosts if not _HOST.fullmatch(it)]:
+    if odd := [it for it in hosts if not _is_host(it)]:
         raise UsageError(f"--host must be a name of a host, or an address; got {odd[0]!r}")
     wish = making.Wish(ObjectKey(namespace, cluster), days, hosts, folder)
     click.echo(as_text(making.secrets(wish, time.time())), nl=False)
     spec = {"spec": {"security": {"tls": making.settings(cluster)}}}
     click.echo(f"stateward: EtcdCluster {cluster} finds them by this:", err=True)
     click.echo(yaml.safe_dump(spec, sort_keys=False), nl=False, err=True)
+
+
+def _is_host(text: str) -> bool:
+    """Tell whether somebody can be called so: by an address or by a name, without a port.
+
+    >>> [_is_host(it) for it in ("10.9.8.7", "::1", "*.shop.svc", "shop:2379", "300.1.1.1", "a..b")]
+    [True, True, True, False, False, False]
+    """
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return bool(_HOST.fullmatch(text)) and not _NUMBERS.fullmatch(text)
+    return True

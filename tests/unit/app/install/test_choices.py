@@ -51,6 +51,11 @@ def test_every_value_is_in_the_schema_and_the_other_way_round() -> None:
         ("watch.namespaces=[Shop]", "watch.namespaces[0]: must match"),
         (f"watch.namespaces=[{'x' * 64}]", "watch.namespaces[0]: must be at most 63 characters"),
         ("podLabels={a: 1}", "podLabels.a: must be of type string, got 1"),
+        ("networkPolicy.apiServerPorts=[]", "networkPolicy.apiServerPorts: must have at least 1"),
+        (
+            "watch.namespaces=[shop, bank, shop]",
+            "watch.namespaces: must name each once, got 'shop' twice",
+        ),
         ("networkPolicy.apiServerPorts=[0]", "networkPolicy.apiServerPorts[0]: must be 1 to 65535"),
         ("log.level=loud", "log.level: must be one of debug, info"),
         ('serviceAccount.name="a\\n"', "serviceAccount.name: must match"),
