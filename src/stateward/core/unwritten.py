@@ -14,12 +14,23 @@ def as_file(secret: bytes) -> Iterator[str]:
 
     It takes no folder that can be written to: a container may have none.
     """
-    if hasattr(os, "memfd_create"):
-        with os.fdopen(os.memfd_create("stateward"), "wb", buffering=0) as file:
-            os.fchmod(file.fileno(), 0o600)
+    descriptor = _in_memory()
+    if descriptor is not None:
+        with os.fdopen(descriptor, "wb", buffering=0) as file:
+            os.fchmod(descriptor, 0o600)
             file.write(secret)
-            yield f"/proc/self/fd/{file.fileno()}"
+            yield f"/proc/self/fd/{descriptor}"
         return
     with tempfile.NamedTemporaryFile(prefix="stateward-", buffering=0) as kept:
         kept.write(secret)
         yield kept.name
+
+
+def _in_memory() -> int | None:
+    """Return a file that is in memory alone; None where there is none, or it is forbidden."""
+    if not hasattr(os, "memfd_create"):
+        return None
+    try:
+        return os.memfd_create("stateward")
+    except OSError:
+        return None

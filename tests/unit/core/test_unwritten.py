@@ -24,10 +24,18 @@ def test_no_folder_has_to_be_writable(tmp_path: Path, monkeypatch: pytest.Monkey
         assert Path(path).read_bytes() == b"key"
 
 
+def forbidden(_name: str) -> int:
+    raise PermissionError("seccomp")
+
+
+@pytest.mark.parametrize("there", [False, True])
 def test_elsewhere_it_is_a_file_for_us_alone_that_goes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, there: bool
 ) -> None:
-    monkeypatch.delattr(os, "memfd_create")
+    if there:
+        monkeypatch.setattr(os, "memfd_create", forbidden)
+    else:
+        monkeypatch.delattr(os, "memfd_create")
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with as_file(b"key") as path:
         assert Path(path).read_bytes() == b"key"
