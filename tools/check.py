@@ -85,10 +85,12 @@ def main(stages: list[str]) -> int:
         wrong = ", ".join(sorted(unknown)) if stages else "nothing"
         print(f"check: asked for {wrong}; name one or more of {', '.join(STAGES)}", file=sys.stderr)
         return 2
-    # Who is told to end is told so with all that it started, and waits for them: they tidy up.
-    signal.signal(signal.SIGTERM, lambda *_: None)
+    # Who is told to end is told so with all that it started: it waits for them, since they tidy up,
+    # and begins nothing more.
+    told: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: told.append(number))
     started = time.monotonic()
-    failed = [stage for stage in stages if not run(stage)]
+    failed = [stage for stage in stages if told or not run(stage)]
     took = f"{time.monotonic() - started:.0f} s"
     if failed:
         print(f"check: FAILED in {', '.join(failed)} ({took})")

@@ -53,8 +53,8 @@ def test_create(site: Site) -> None:
     assert len(zones) == 3, "members stand apart"
 
 
-def test_a_first_quorum_is_not_ready_too_soon(site: Site) -> None:
-    """Ready means all voters: it was never True while a member was still on its way."""
+def test_who_is_ready_has_all_members(site: Site) -> None:
+    """Ready means all voters, one of whom leads, and not only a first quorum."""
     status = site.shown(DB)["status"]
     assert [it["role"] for it in status["members"]].count("leader") == 1
     assert all(it["healthy"] for it in status["members"])

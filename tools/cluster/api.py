@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import ssl
 import urllib.request
+from http.client import HTTPException
 from typing import Any
 
 from tools.cluster.plan import Plan
@@ -27,5 +28,8 @@ class Api:
             data=None if body is None else json.dumps(body).encode(),
             headers={"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"},
         )
-        with urllib.request.urlopen(request, timeout=10, context=self._tls) as answer:  # noqa: S310
-            return json.load(answer)
+        try:
+            with urllib.request.urlopen(request, timeout=10, context=self._tls) as answer:  # noqa: S310
+                return json.load(answer)
+        except (HTTPException, ValueError) as error:  # it ended in the middle of its answer
+            raise OSError(f"{method} {path}: {error!r}") from error

@@ -1,4 +1,4 @@
-"""Secrets for who takes files alone, as OpenSSL does: given a path, and never written to a disk."""
+"""Secrets for who takes files alone, as OpenSSL does: a path, and no disk where that can be."""
 
 from __future__ import annotations
 
