@@ -41,6 +41,11 @@ CHOICES: dict[str, Json] = {
         "podDisruptionBudget": {"enabled": False},
         "imagePullSecrets": [{"name": "key"}],
     },
+    "let be": {
+        "podSecurityContext": dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup")),
+        "networkPolicy": {"dnsPorts": [53, 5353], "apiServerPorts": [8443]},
+        "watch": {"selector": "x.y/a in (b, c), !d"},
+    },
     "named": {"serviceAccount": {"name": "me", "annotations": {"role": "arn:x"}}},
 }
 
@@ -93,11 +98,28 @@ def test_we_render_what_helm_renders(real_programs: None, name: str, tmp_path: P
         {"products": {"etcd": False}},
         {"watch": None},
         {"image": {"tag": None}},
+        {"watch": {"selector": "a=b=c"}},
+        {"watch": {"clusterWide": True, "namespaces": ["a"]}},
+        {"metrics": {"enabled": False, "serviceMonitor": {"enabled": True}}},
+        {"podLabels": {"app.kubernetes.io/name": "x"}},
+        {"rescueVolume": {"name": "x"}},
+        {"rescueVolume": {"emptyDir": {}, "nfs": {}}},
+        {"networkPolicy": {"dnsPorts": []}},
     ],
     ids=str,
 )
 def test_helm_refuses_what_we_refuse(real_programs: None, values: Json, tmp_path: Path) -> None:
     assert rendered(values, tmp_path).returncode != 0
+
+
+def test_helm_takes_numbers_for_names(real_programs: None) -> None:
+    ended = helm("template", "on", str(chart.home()), "--namespace", "123")
+    assert ended.returncode == 0, ended.stderr
+    theirs = [decode_json(encode(it)) for it in yaml.safe_load_all(ended.stdout) if it]
+    ours = chart.objects(chart.Release("on", "123"), chart.usual_values())
+    assert by_name(theirs).keys() == by_name(ours).keys()
+    refused = helm("template", "7", str(chart.home()))
+    assert "must begin with a letter" in refused.stderr
 
 
 def test_helm_has_no_complaint(real_programs: None) -> None:

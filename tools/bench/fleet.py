@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -18,6 +17,7 @@ from typing import Final
 from stateward.local.server.identity import kubeconfig_text
 from tools.bench.fleet_world import NAMESPACE, SIZE
 from tools.bench.kubernetes import TOKEN, Server
+from tools.bench.ports import free_ports
 
 CLUSTERS, PODS = 100, 100
 #: What the documentation promises.
@@ -109,7 +109,7 @@ def _world(clusters: int) -> Iterator[str]:
 
 @contextmanager
 def _operator(kubeconfig: Path) -> Iterator[Operator]:
-    metrics, probes = _free_port(), _free_port()
+    metrics, probes = free_ports(2)
     words = [str(Path(sys.executable).parent / "stateward"), "operator", "--product", "etcd"]
     words += ["--kubeconfig", str(kubeconfig), "--namespace", NAMESPACE, "--no-leader-election"]
     words += ["--metrics-address", f"127.0.0.1:{metrics}", "--probe-address", f"127.0.0.1:{probes}"]
@@ -119,12 +119,6 @@ def _operator(kubeconfig: Path) -> Iterator[Operator]:
             yield Operator(process, metrics)
         finally:
             process.send_signal(signal.SIGTERM)
-
-
-def _free_port() -> int:
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return int(it.getsockname()[1])
 
 
 if __name__ == "__main__":

@@ -48,9 +48,20 @@ def _version(part: Part) -> str:
 
 def _pause(plan: Plan, root: Path) -> None:
     """Write the image that holds a pod's namespaces: it waits."""
-    for deb in debian.fetch(root.with_suffix(".debs"), ("busybox-static",)):
-        debian.unpack(deb, root)
+    debian.unpack(_busybox(root.with_suffix(".debs")), root)
     _write(plan, PAUSE, root, {"Entrypoint": ["/bin/busybox", "tail", "-f", "/dev/null"]})
+
+
+def _busybox(scraps: Path) -> Path:
+    """Return the package with a program that waits: fetched once per machine."""
+    kept = programs.cache() / "busybox-static.deb"
+    if not kept.is_file():
+        (found,) = debian.fetch(scraps, ("busybox-static",))
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        arriving = kept.with_suffix(f".{os.getpid()}")
+        shutil.copy(found, arriving)
+        arriving.replace(kept)  # whole, or not there
+    return kept
 
 
 def _of(plan: Plan, name: str, root: Path, part: Part, entry: Sequence[str]) -> None:

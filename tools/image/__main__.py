@@ -51,29 +51,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     os.umask(0o022)
     try:
         if given.root is not None:
-            make_root(given.root, _pinned(given.packages))
+            make_root(given.root, _lines(given.packages))
             return 0
-        return _make(given.output, _pinned(given.packages))
+        return _make(given.output, _lines(given.packages))
     except ImageImpossible as error:
         print(f"image: {error}", file=sys.stderr)
         return 1
 
 
-def _pinned(packages: Path | None) -> list[str]:
-    """Return which packages are wanted: those of a list, or the newest."""
+def _lines(packages: Path | None) -> list[str] | None:
+    """Return the lines of a list of packages, if there is one."""
     if packages is None:
-        return list(debian.PACKAGES)
+        return None
     try:
         lines = packages.read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise ImageImpossible(f"{packages}: must be a list of packages: {error.strerror}") from None
-    return [line.split()[0] for line in lines if line.strip()]
+    except (OSError, UnicodeDecodeError) as error:
+        raise ImageImpossible(f"{packages}: must be a list of packages: {error}") from None
+    return [line for line in lines if line.strip()]
 
 
-def make_root(root: Path, wanted: Sequence[str]) -> list[str]:
-    """Make the files of the image in a folder; return which packages are among them."""
+def make_root(root: Path, lines: Sequence[str] | None = None) -> list[str]:
+    """Make the files of the image in a folder: of the newest packages, or exactly of a list's.
+
+    Returns which packages are among them.
+    """
+    wanted = debian.PACKAGES if lines is None else debian.pinned(lines)
     with tempfile.TemporaryDirectory(prefix="stateward-image-") as scraps:
         debs = debian.fetch(Path(scraps) / "debian", wanted)
+        if lines is not None:
+            debian.compare(debs, lines)
         found = debian.listed(debs)
         root.mkdir(parents=True, exist_ok=True)
         for deb in debs:
@@ -84,13 +90,13 @@ def make_root(root: Path, wanted: Sequence[str]) -> list[str]:
     return found
 
 
-def _make(output: Path, wanted: Sequence[str]) -> int:
+def _make(output: Path, lines: Sequence[str] | None) -> int:
     machine = _MACHINES.get(platform.machine())
     if machine is None:
         raise ImageImpossible(f"the machine must be one of {', '.join(_MACHINES)}")
     with tempfile.TemporaryDirectory(prefix="stateward-image-") as scraps:
         root = Path(scraps) / "root"
-        packages = make_root(root, wanted)
+        packages = make_root(root, lines)
         layers = [archive.layer(root, lambda it: not _is_ours(it)), archive.layer(root, _is_ours)]
         shutil.rmtree(root)
     output.parent.mkdir(parents=True, exist_ok=True)

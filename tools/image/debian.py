@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import shutil
 import subprocess
 import tarfile
@@ -45,6 +46,9 @@ _UNWANTED: Final = (
     "usr/lib/python3.11/distutils",
     "usr/lib/python3.11/pydoc_data",
 )
+_PINNED: Final = re.compile(
+    r"(?P<name>[a-z0-9][a-z0-9+.-]+)=(?P<version>[0-9A-Za-z][0-9A-Za-z.+:~-]*) sha256:[0-9a-f]{64}"
+)
 _DOCUMENTS: Final = PurePosixPath("usr/share/doc")
 _MAGIC: Final = b"!<arch>\n"
 _HEADER: Final = 60
@@ -80,6 +84,27 @@ def _apt(arguments: list[str], folder: Path) -> None:
         raise ImageImpossible(
             f"apt-get must find Debian 12's python3.11 in its sources: {said[-1] if said else '?'}"
         )
+
+
+def pinned(lines: Sequence[str]) -> list[str]:
+    """Return NAME=VERSION of each line of such a list as `listed` makes."""
+    found = [_PINNED.fullmatch(line.strip()) for line in lines]
+    for line, match in zip(lines, found, strict=True):
+        if match is None:
+            raise ImageImpossible(
+                f"a line must be NAME=VERSION sha256:HASH, as `make image` writes it, got {line!r}"
+            )
+    names = sorted(it["name"] for it in found if it)
+    if names != sorted(PACKAGES):
+        odd = sorted(set(names) ^ set(PACKAGES)) or names
+        raise ImageImpossible(f"the list must name each package once; look at {', '.join(odd)}")
+    return [f"{it['name']}={it['version']}" for it in found if it]
+
+
+def compare(debs: Sequence[Path], lines: Sequence[str]) -> None:
+    """Raise unless packages are those of a list, to the last byte."""
+    for line in sorted(set(listed(debs)) - {it.strip() for it in lines}):
+        raise ImageImpossible(f"Debian's archive must have what the list says, and has {line}")
 
 
 def listed(debs: Sequence[Path]) -> list[str]:

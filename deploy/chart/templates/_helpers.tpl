@@ -1,6 +1,6 @@
 {{- define "stateward.labels" -}}
 app.kubernetes.io/name: stateward
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: operator
 app.kubernetes.io/part-of: stateward
 app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
@@ -9,7 +9,7 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 
 {{- define "stateward.selector" -}}
 app.kubernetes.io/name: stateward
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 app.kubernetes.io/component: operator
 {{- end }}
 
@@ -38,8 +38,5 @@ app.kubernetes.io/component: operator
 
 {{- /* The operators that run, with spaces. */ -}}
 {{- define "stateward.products" -}}
-{{- if not .Values.products.etcd }}
-{{- fail "products: one of etcd must be true, or there is nothing to do" }}
-{{- end -}}
 etcd
 {{- end }}

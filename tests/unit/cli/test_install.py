@@ -68,7 +68,7 @@ def test_it_shows_what_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None
         (["--name", "a.b"], "--name must be of a-z"),
         (["--watch", "a", "--cluster-wide"], "one of --watch and --cluster-wide must be chosen"),
         (["--watch", "A"], "watch.namespaces[0]: must match"),
-        (["--set", "watch.selector='a b'"], "watch.selector must be a label selector"),
+        (["--set", "watch.selector='a b'"], "watch.selector: must be a label selector"),
         (["--replicas", "0"], "replicas: must be 1 to 9, got 0"),
         (["--set", "products.etcd=false"], "products: one of etcd must be true"),
         (["--values", "no-such-file"], "no-such-file: must be a file of values"),

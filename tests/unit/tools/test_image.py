@@ -142,12 +142,39 @@ def test_an_archive_is_what_its_names_say(tmp_path: Path) -> None:
 
 def test_a_list_of_packages_must_be_there(tmp_path: Path, capsys) -> None:
     assert command.main(["--packages", str(tmp_path / "none")]) == 1
-    assert "must be a list of packages: No such file" in capsys.readouterr().err
+    assert "must be a list of packages: [Errno 2] No such file" in capsys.readouterr().err
 
 
-def test_a_list_of_packages_names_their_versions(tmp_path: Path) -> None:
-    (tmp_path / "list").write_text("libc6=2.36-9 sha256:0a\n\nzlib1g=1:1.2 sha256:0b\n")
-    assert command._pinned(tmp_path / "list") == ["libc6=2.36-9", "zlib1g=1:1.2"]
+LISTED = [f"{name}=1:2.0+x~y-1 sha256:{'0' * 64}" for name in debian.PACKAGES]
+
+
+def test_a_list_of_packages_names_their_versions() -> None:
+    assert debian.pinned(LISTED) == [f"{name}=1:2.0+x~y-1" for name in debian.PACKAGES]
+
+
+@pytest.mark.parametrize(
+    ("lines", "sentence"),
+    [
+        (["libc6"], "a line must be NAME=VERSION sha256:HASH"),
+        (["-o=x sha256:" + "0" * 64], "a line must be NAME=VERSION sha256:HASH"),
+        (LISTED[1:], "must name each package once; look at libbz2-1.0"),
+        ([*LISTED, LISTED[0]], "must name each package once"),
+        ([*LISTED, LISTED[0].replace("libbz2", "mine")], "must name each package once; look at m"),
+        ([], "must name each package once"),
+    ],
+)
+def test_a_list_that_is_not_one_is_refused(lines: list[str], sentence: str) -> None:
+    with pytest.raises(ImageImpossible, match=sentence):
+        debian.pinned(lines)
+
+
+def test_packages_are_those_of_the_list_to_the_last_byte(tmp_path: Path) -> None:
+    package = deb(tmp_path / "some_1_amd64.deb", "usr/")
+    lines = debian.listed([package])
+    debian.compare([package], lines)
+    deb(tmp_path / "some_1_amd64.deb", "usr/", "usr/bin/odd")
+    with pytest.raises(ImageImpossible, match="must have what the list says, and has some=1 sha"):
+        debian.compare([package], lines)
 
 
 # -------------------------------------------------------------------------- the Containerfile

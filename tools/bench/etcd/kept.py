@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import AsyncGenerator, Callable
@@ -37,6 +36,7 @@ from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import CUSTOM_RESOURCES, LEASES, PODS, VOLUME_CLAIMS
 from tools.bench.etcd.raw import dying_with_us, fill
 from tools.bench.kubernetes import Server
+from tools.bench.ports import free_ports
 
 NAMESPACE = "default"
 _STATEWARD = str(Path(sys.executable).parent / "stateward")
@@ -163,7 +163,7 @@ async def kept(folder: Path) -> AsyncGenerator[Kept, None]:
         # As an installation has it: a lease that nobody ever held can be taken at once.
         lease = {"namespace": NAMESPACE, "name": "stateward-etcd"}
         await client.create(LEASES, {"metadata": lease, "spec": {}})
-        port = _free_port()
+        (port,) = free_ports(1)
         words = ["operator", "--kubeconfig", str(kubeconfig), "--addresses", str(folder)]
         words += ["--metrics-address", f"127.0.0.1:{port}", "--probe-address", "0"]
         process = _process(stack, *words, "--log-level", "warning")
@@ -219,9 +219,3 @@ def _is_ready(cluster: EtcdCluster) -> bool:
 
 def _key(name: str) -> ObjectKey:
     return ObjectKey(NAMESPACE, name)
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])

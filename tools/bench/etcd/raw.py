@@ -10,17 +10,17 @@ import asyncio
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from stateward.core.errors import PeerError
 from stateward.etcd.members.dialing import Connections
 from stateward.etcd.members.port import Endpoint, MemberApi
+from tools.bench.ports import free_ports
 
 #: From a hundred entries of the log on, 3.6 sends whoever joins a snapshot, as with real data.
 KEYS = 200
@@ -119,7 +119,7 @@ class RawCluster:
     #: Seconds that each learner took from its start to its vote.
     starts: list[float] = field(default_factory=list)
     #: Whoever takes a number again listens where the one before did, as pods of a set do.
-    _ports: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    _ports: dict[int, list[int]] = field(default_factory=dict)
 
     def door(self, number: int) -> MemberApi:
         """Return how a client asks a member."""
@@ -127,7 +127,7 @@ class RawCluster:
         return self.dialer.dial(Endpoint(it.address, it.ports[0]))
 
     def _prepared(self, number: int) -> Member:
-        ports = self._ports.setdefault(number, _free_ports())
+        ports = self._ports.setdefault(number, free_ports(3))
         return Member(number, self.folder / str(number), ports)
 
     def _initial(self) -> str:
@@ -259,12 +259,3 @@ def dying_with_us(how: str = "KILL") -> Iterator[str]:
     """Yield what makes a program end when we are killed and cannot end it."""
     if (tool := shutil.which("setpriv")) is not None:
         yield from (tool, "--pdeathsig", how)
-
-
-def _free_ports() -> tuple[int, int, int]:
-    with ExitStack() as stack:
-        taken = [stack.enter_context(socket.socket()) for _ in range(3)]
-        for it in taken:
-            it.bind(("", 0))
-        first, second, third = (it.getsockname()[1] for it in taken)
-        return first, second, third

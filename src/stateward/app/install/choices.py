@@ -39,20 +39,22 @@ def laid_over(usual: Json, chosen: Mapping[str, Any]) -> Json:
 
 
 def from_word(word: str) -> Json:
-    """Read ``path.to.value=VALUE``, where the value is YAML.
+    """Read ``path.to.value=VALUE``, where the value is YAML; an empty one is an empty text.
 
     >>> from_word("watch.namespaces=[shop, bank]")
     {'watch': {'namespaces': ['shop', 'bank']}}
+    >>> from_word("image.tag="), from_word("image.tag=null")
+    ({'image': {'tag': ''}}, {'image': {'tag': None}})
     """
     path, equals, text = word.partition("=")
     if not equals or not all(path.split(".")):
         raise UsageError(f"--set must be PATH=VALUE, got {word!r}", hint="as in replicas=3")
     try:
-        value = yaml.safe_load(text)
+        value = yaml.safe_load(text) if text.strip() else ""
     except yaml.YAMLError as error:
         raise UsageError(f"--set {path}: the value must be YAML: {_where(error)}") from None
     for name in reversed(path.split(".")):
-        value = {name: "" if value is None else value}
+        value = {name: value}
     chosen: Json = value
     return chosen
 
@@ -95,6 +97,8 @@ def problems(value: Any, schema: Json, path: str = "") -> Iterator[str]:
 
 
 def _of_fields(value: Json, schema: Json, path: str) -> Iterator[str]:
+    if len(value) > schema.get("maxProperties", len(value)):
+        yield f"{path}: must have at most {schema['maxProperties']} field, got {', '.join(value)}"
     named, others = schema.get("properties", {}), schema.get("additionalProperties", True)
     for name in schema.get("required", ()):
         if name not in value:
@@ -122,7 +126,8 @@ def _of_plain(value: Any, schema: Json, path: str) -> Iterator[str]:
     if "enum" in schema and value not in schema["enum"]:
         yield f"{path}: must be one of {', '.join(schema['enum'])}, got {value!r}"
     if "pattern" in schema and re.fullmatch(schema["pattern"], value) is None:
-        yield f"{path}: must match {schema['pattern']}, got {value!r}"
+        must = schema.get("description", f"must match {schema['pattern']}")
+        yield f"{path}: {must}, got {value!r}"
     length = len(value) if isinstance(value, str) else 0
     if length < schema.get("minLength", 0):
         yield f"{path}: must not be empty"

@@ -65,6 +65,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "default": lambda usual, value=None: value or usual,
     "fail": _fail,
     "gt": lambda left, right: left > right,
+    "hasKey": lambda value, key: key in value,
     "index": _index,
     "int": int,
     "join": lambda between, items: between.join(map(shown, items)),
@@ -73,6 +74,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "not": lambda value: not value,
     "printf": _printed,
     "quote": _quoted,
+    "regexMatch": lambda pattern, text: re.search(pattern, text) is not None,
     "ternary": lambda yes, no, which: yes if which else no,
     "toYaml": _to_yaml,
 }

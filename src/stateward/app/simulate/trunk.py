@@ -8,6 +8,7 @@ the beginning, to the last step: one plan in twenty is lived both ways, and held
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -64,6 +65,7 @@ class _Trunk:
 
     def live(self) -> NoReturn:
         """Live in calm, or as a branch to its end; either way this process ends here."""
+        gc.disable()  # nothing is used again in a process that ends
         with suppress(OSError):  # nobody listens any more
             try:
                 outcome = self._lived()

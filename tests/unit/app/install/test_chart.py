@@ -69,7 +69,7 @@ def test_in_a_namespace_it_has_no_right_outside() -> None:
     documents = made()
     assert not any(it["kind"] == "ClusterRoleBinding" for it in documents)
     users = {it["metadata"]["name"] for it in documents if it["kind"] == "ClusterRole"}
-    assert users == {"stateward-stateward-view", "stateward-stateward-edit"}
+    assert users == {"stateward:stateward:view", "stateward:stateward:edit"}
     spaces = {it["metadata"]["namespace"] for it in documents if it["kind"] == "RoleBinding"}
     assert spaces == {"stateward"}
 
@@ -104,6 +104,31 @@ def test_our_pod_passes_the_strictest_standard() -> None:
         }
         assert container["resources"]["requests"]
     assert not any(spec.get(it) for it in ("hostNetwork", "hostPID", "hostIPC"))
+
+
+def test_a_platform_may_choose_whom_we_run_as() -> None:
+    numbers = dict.fromkeys(("runAsUser", "runAsGroup", "fsGroup"))
+    spec = one("Deployment", made(podSecurityContext=numbers))["spec"]["template"]["spec"]
+    assert spec["securityContext"] == {
+        "runAsNonRoot": True,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def test_what_looks_like_a_number_is_a_name() -> None:
+    values = laid_over(chart.usual_values(), {"image": {"tag": "1 # 2"}, **ALL_ON})
+    for namespace in ("123", "0x1f", "1e3"):
+        made_there = chart.objects(Release("on", namespace), values)
+        names = [
+            it["metadata"][name]
+            for it in made_there
+            for name in ("name", "namespace")
+            if name in it["metadata"]
+        ]
+        assert [it for it in names if not isinstance(it, str)] == []
+        assert one("Deployment", made_there)["metadata"]["name"] == "on"
+        (container,) = one("Deployment", made_there)["spec"]["template"]["spec"]["containers"]
+        assert container["image"] == "stateward:1 # 2"
 
 
 def test_definitions_stay_when_the_release_goes() -> None:

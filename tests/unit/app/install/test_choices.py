@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from stateward.app.install import chart, choices
+from stateward.app.settings import selector
 from stateward.core.errors import UsageError
 from stateward.kube.codec import Json
 
@@ -59,6 +60,10 @@ def test_every_value_is_in_the_schema_and_the_other_way_round() -> None:
         ("networkPolicy.apiServerPorts=[0]", "networkPolicy.apiServerPorts[0]: must be 1 to 65535"),
         ("log.level=loud", "log.level: must be one of debug, info"),
         ('serviceAccount.name="a\\n"', "serviceAccount.name: must match"),
+        ("watch.selector=a=b=c", "watch.selector: must be a label selector, as in fleet=blue"),
+        ("networkPolicy.dnsPorts=[]", "networkPolicy.dnsPorts: must have at least 1"),
+        ("rescueVolume={emptyDir: {}, nfs: {}}", "rescueVolume: must have at most 1 field, got e"),
+        ("podSecurityContext.runAsUser=0", "podSecurityContext.runAsUser: must be 1 to 2147483647"),
     ],
 )
 def test_what_cannot_be_chosen(word: str, sentence: str) -> None:
@@ -97,3 +102,69 @@ def test_what_is_no_file_of_values(text: str) -> None:
 
 def test_an_empty_file_chooses_nothing() -> None:
     assert choices.from_text("mine.yaml", "# nothing\n") == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "a",
+        "!a",
+        "a=b",
+        "a==b, c!=d",
+        "x.y/a in (b, c),d notin (e)",
+        "a=",
+        "a=b=c",
+        "a in b",
+        "a in (b",
+        "a,,b",
+        "=b",
+        "-a=b",
+        "a=b;c",
+        "a in ()",
+        "a b",
+        "A/b=c",
+    ],
+)
+def test_the_schema_knows_what_a_selector_is(text: str) -> None:
+    """Helm refuses what the operator would refuse to start with."""
+    values = choices.laid_over(chart.usual_values(), {"watch": {"selector": text}})
+    is_read = True
+    try:
+        selector("watch.selector", text)
+    except UsageError:
+        is_read = False
+    assert (list(choices.problems(values, chart.schema())) == []) == is_read
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("products.etcd=false", "products: one of etcd must be true"),
+        (
+            "watch={clusterWide: true, namespaces: [shop]}",
+            "watch: must have namespaces or clusterWide, not both",
+        ),
+        (
+            "metrics={enabled: false, serviceMonitor: {enabled: true}}",
+            "metrics.serviceMonitor: must have metrics.enabled",
+        ),
+        (
+            "podLabels={app.kubernetes.io/name: mine}",
+            "podLabels: must leave app.kubernetes.io/name to the chart",
+        ),
+        ("rescueVolume={name: mine}", "rescueVolume: must be the volume without a name"),
+    ],
+)
+def test_what_does_not_go_together(word: str, sentence: str) -> None:
+    values = choices.laid_over(chart.usual_values(), choices.from_word(word))
+    choices.check(values, chart.schema())
+    with pytest.raises(UsageError) as caught:
+        chart.objects(chart.Release(), values)
+    assert caught.value.message.startswith(sentence)
+
+
+@pytest.mark.parametrize("name", ["7", "x" * 54, "a-", "A", "a.b"])
+def test_names_that_no_service_can_have(name: str) -> None:
+    with pytest.raises(UsageError, match="must begin with a letter"):
+        chart.objects(chart.Release(name), chart.usual_values())
