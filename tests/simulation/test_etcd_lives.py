@@ -42,6 +42,9 @@ REGRESSIONS: dict[str, str] = {
     "roll | delete pods ns/shop-2 | 1 | act:damage:1": (
         "a disk that broke in the middle of a roll was taken for a bad template, for ever"
     ),
+    "larger | patch persistentvolumeclaims ns/data-shop-2 | 1 | act:wipe:1": (
+        "a member lost while volumes grew got a small one, and all were restarted twice for that"
+    ),
     "grow | add_learner https://shop-1 | 1 | act:no-room:40": (
         "a learner that waited long for a node lost the volume on which it had just started"
     ),

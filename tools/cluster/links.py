@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -75,6 +76,9 @@ def unplug(node: Node) -> None:
 def leave() -> None:
     """Take the network of the control plane away, with all links, routes and tables in it."""
     does("ip", "netns", "del", places.NAMESPACE)
+    with suppress(OSError):  # others have networks there, or nobody ever had
+        if not any(_NAMESPACES.iterdir()) and does("umount", _NAMESPACES):
+            _NAMESPACES.rmdir()
 
 
 def namespaces() -> list[str]:

@@ -25,7 +25,7 @@ from stateward.local.rules.writes import Author
 from stateward.sim.loop import SimClock
 from unit.local.pictures import api, named
 
-LAW = settings(derandomize=True, max_examples=40)
+LAW = settings(max_examples=40)
 US = Author("us")
 HOW = {
     "background": Propagation.BACKGROUND,

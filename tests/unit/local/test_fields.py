@@ -23,7 +23,7 @@ from stateward.local.apply.fields import (
 from stateward.local.apply.paths import Path, dotted, from_fields_v1, to_fields_v1
 from unit.local.pictures import STRUCTURE
 
-LAW = settings(derandomize=True, max_examples=40)
+LAW = settings(max_examples=40)
 SPEC = STRUCTURE.child("spec") or FREE
 
 words = st.sampled_from("abc")

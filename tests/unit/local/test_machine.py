@@ -266,4 +266,4 @@ def _body(resource: Resource[Any], name: str, value: int) -> Json:
 
 
 TestMachine = Machine.TestCase
-TestMachine.settings = settings(derandomize=True, max_examples=30, stateful_step_count=30)
+TestMachine.settings = settings(max_examples=30, stateful_step_count=30)

@@ -13,7 +13,7 @@ from stateward.local import store as module
 from stateward.local.store import LARGEST, Store, StoreEvent, rehearsed, stamped
 from unit.local.pictures import drawn, named
 
-LAW = settings(derandomize=True, max_examples=100)
+LAW = settings(max_examples=100)
 
 
 def told(store: Store, *words: str) -> Store:

@@ -12,7 +12,7 @@ from stateward.kube.objects.configs import ConfigMap
 from stateward.kube.resources import CONFIG_MAPS
 from stateward.runtime.cache import Cache, Delta, by_label, by_owner
 
-LAW = settings(derandomize=True, max_examples=150)
+LAW = settings(max_examples=150)
 NAMES, OWNERS = "abc", "xyz"
 
 Thing = ConfigMap | Malformed

@@ -15,7 +15,7 @@ from stateward.core.errors import OutcomeUnknown, PeerUnreachable
 from stateward.kube.errors import NotFound, ServerFailed
 from stateward.sim import loop as sim_loop
 
-LAW = settings(derandomize=True, max_examples=40)
+LAW = settings(max_examples=40)
 SECONDS = st.floats(0, 60, allow_nan=False)
 #: After the last trouble, somebody leads within a lease, and what a sleeper or a restart adds.
 SOON = 60.0

@@ -19,7 +19,7 @@ from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, Stop, Wa
 from stateward.runtime.pipeline import Report, run_steps
 from stateward.sim import loop as sim_loop
 
-LAW = settings(derandomize=True, max_examples=150)
+LAW = settings(max_examples=150)
 
 
 def outcome(word: str, reason: str = "Because") -> Outcome:

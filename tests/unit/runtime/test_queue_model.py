@@ -171,4 +171,4 @@ async def _soon() -> None:
 
 
 TestQueue = QueueMachine.TestCase
-TestQueue.settings = settings(derandomize=True, max_examples=60, stateful_step_count=40)
+TestQueue.settings = settings(max_examples=60, stateful_step_count=40)

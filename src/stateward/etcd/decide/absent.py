@@ -29,6 +29,14 @@ def was_never_seen(view: View) -> bool:
     return not status.cluster_id and not status.last_known_members
 
 
+def beginning_is_on_record(view: View) -> bool:
+    """Tell whether the status says how many members are told to begin, if any are."""
+    config, status = view.config, view.cluster.status
+    if config is None or config.existing or not was_never_seen(view):
+        return True
+    return status.beginning == len(config.initial_cluster)
+
+
 def is_led(view: View) -> bool:
     """Tell whether anybody speaks of a leader: then a majority may be alive that we cannot ask."""
     return any(it.said is not None and it.said.leader for it in view.reached)

@@ -114,8 +114,11 @@ def _first(view: View, rows: Sequence[tuple[str, Row]]) -> tuple[str, Move, tupl
 def _recorded(view: View, move: Move) -> Move:
     """Put a change of members off until the status has the list as it is before the change.
 
-    Logins are turned on only after the status says that they are ours.
+    Logins are turned on only after the status says that they are ours, and members begin only
+    after it says how many: what they are told can be lost.
     """
+    if isinstance(move, WriteWorkload) and not absent.beginning_is_on_record(view):
+        return Await("RecordingBeginning", "recording how many members begin together", 0.05)
     if isinstance(move, SetAuth) and move.enabled and not view.cluster.status.auth_enabled:
         return Await("RecordingLogins", "recording that logins are turned on by us", 0.05)
     sleeps = isinstance(move, WriteWorkload) and move.replicas == 0 and view.has_quorum

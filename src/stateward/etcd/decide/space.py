@@ -104,12 +104,16 @@ def _tried_lately(view: View) -> bool:
 
 
 def grow_claims(view: View) -> Move | None:
-    """Ask for larger volumes, then for a workload that asks for them for new members too."""
+    """Ask for a workload that gives new members larger volumes, then for those that there are.
+
+    The other way round a member that is lost meanwhile would get a small one, and with it all a
+    small quota, by a roll, and the large one again by another.
+    """
+    workload = view.workload
+    if workload is not None and workload.outgrown:
+        return RecreateWorkload(workload.uid, "its volumes shall be larger")
     for it in view.replicas:
         claim = it.claim
         if claim is not None and it.listed is not None and claim.requested < view.wanted_bytes:
             return GrowClaim(claim, view.wanted_size)
-    workload = view.workload
-    if workload is not None and workload.outgrown:
-        return RecreateWorkload(workload.uid, "its volumes shall be larger")
     return None

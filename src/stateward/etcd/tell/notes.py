@@ -16,19 +16,24 @@ def noting(
     status: EtcdClusterStatus, view: View, move: moves.Move, outcome: Outcome
 ) -> EtcdClusterStatus:
     """Return the status with how members began, when space was reclaimed, how a recovery goes."""
-    status = msgspec.structs.replace(status, beginning=_beginning(status, move, outcome))
+    status = msgspec.structs.replace(status, beginning=_beginning(status, view, move, outcome))
     if was_made(move, outcome) and isinstance(move, moves.Compact | moves.Defragment):
         when = moments.to_rfc3339(view.now)
         status = msgspec.structs.replace(status, last_defragmentation=when)
     return _with_recovery(status, view)
 
 
-def _beginning(status: EtcdClusterStatus, move: moves.Move, outcome: Outcome) -> int:
-    """Return how many members began together, as long as nobody has seen them agree."""
+def _beginning(status: EtcdClusterStatus, view: View, move: moves.Move, outcome: Outcome) -> int:
+    """Return how many members began together, as long as nobody has seen them agree.
+
+    Also by a config that is there: whoever wrote it may have died before it told.
+    """
     if status.cluster_id or status.last_known_members:
         return 0
-    if isinstance(move, moves.WriteConfig) and was_made(move, outcome) and not move.config.existing:
-        return len(move.config.initial_cluster)
+    is_told = isinstance(move, moves.WriteConfig) and was_made(move, outcome)
+    config = move.config if isinstance(move, moves.WriteConfig) and is_told else view.config
+    if config is not None and not config.existing:
+        return len(config.initial_cluster)
     return status.beginning
 
 

@@ -60,7 +60,18 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
         {"config": None},
         "WriteConfig new 0 1 2",
     ),
-    ("18 then all of them at once", "3:", {"config": "new 0 1 2"}, "WriteWorkload 3"),
+    (
+        "18 who wrote that may have died before it was on record",
+        "3:",
+        {"config": "new 0 1 2"},
+        "Await RecordingBeginning",
+    ),
+    (
+        "18 then all of them at once",
+        "3:",
+        {"config": "new 0 1 2", "status": EtcdClusterStatus(beginning=3)},
+        "WriteWorkload 3",
+    ),
     ("18 nothing is there, and none is wanted", "0:", {"config": None}, "WriteWorkload 0"),
     ("15 asleep as asked", "0:", {"replicas": 0}, "Rest"),
     (
@@ -415,7 +426,8 @@ ROWS: list[tuple[str, str, dict[str, Any], str]] = [
     (
         "17 the workload of a beginning is gone, and one of its members",
         "2: n d-",
-        {"workload": False, "quorum": False, "latched": False, "config": "new 0 1"},
+        {"workload": False, "quorum": False, "config": "new 0 1"}
+        | {"status": EtcdClusterStatus(beginning=2)},
         "WriteWorkload 2",
     ),
     (
