@@ -408,8 +408,12 @@ async def test_20_volumes_grow_and_nobody_is_restarted_for_them(plane: str) -> N
         await it.edit("shop", storage=storage("5Gi"))
         new = await until_new(it, WORKLOADS, "shop", old.metadata.uid)
         await it.ready("shop")
-        asked = {one.spec.resources.requests["storage"] for one in await it.claims("shop")}
-        assert asked == {"5Gi"}
+
+        async def are_larger() -> bool:
+            asked = [one.spec.resources.requests["storage"] for one in await it.claims("shop")]
+            return asked == ["5Gi"] * 3
+
+        await eventually(are_larger)
         template = new.spec["volumeClaimTemplates"][0]["spec"]
         assert template["resources"]["requests"]["storage"] == "5Gi"
         assert uids(await it.pods("shop")) == pods

@@ -52,7 +52,7 @@ class Member:
 
     number: int
     folder: Path
-    ports: tuple[int, int, int]
+    ports: list[int]
     process: subprocess.Popen[bytes] | None = None
 
     @property

@@ -50,7 +50,7 @@ def from_word(word: str) -> Json:
     if not equals or not all(path.split(".")):
         raise UsageError(f"--set must be PATH=VALUE, got {word!r}", hint="as in replicas=3")
     try:
-        value = yaml.safe_load(text) if text.strip() else ""
+        value: Any = yaml.safe_load(text) if text.strip() else ""
     except yaml.YAMLError as error:
         raise UsageError(f"--set {path}: the value must be YAML: {_where(error)}") from None
     for name in reversed(path.split(".")):
