@@ -30,6 +30,8 @@ OPERATOR: Final = "stateward"
 EARLIER: Final = "stateward:earlier"
 #: Where clusters are; both namespaces take only pods that Pod Security ``restricted`` lets in.
 SHOP: Final = "shop"
+#: What the operator looks after, but for the story in which that is everything.
+NARROW: Final = f"watch.namespaces={{{SHOP}}}"
 RESTRICTED: Final = {f"pod-security.kubernetes.io/{it}": "restricted" for it in ("enforce", "warn")}
 _STEP: Final = 0.3
 #: How long anything may take; a machine that is starved takes long.
@@ -279,18 +281,18 @@ def _image_of(tree: Path, archive: Path) -> Path:
     return archive
 
 
-def install(site: Site, *more: str) -> None:
+def install(site: Site, watched: str = NARROW) -> None:
     """Install the operator of this commit, or upgrade to it."""
-    _install(site, PROJECT, *more)
+    _install(site, PROJECT, watched)
 
 
 def install_earlier(site: Site) -> None:
     """Go back to the operator of the commit before, by its own chart."""
     if site.earlier is None:
         pytest.skip("git does not have the commit before this one")
-    _install(site, site.earlier, "--set", f"image.tag={EARLIER.partition(':')[2]}")
+    _install(site, site.earlier, NARROW, "--set", f"image.tag={EARLIER.partition(':')[2]}")
 
 
-def _install(site: Site, project: Path, *more: str) -> None:
-    chart, chosen = str(project / "deploy" / "chart"), f"watch.namespaces={{{SHOP}}}"
-    site.helm("upgrade", "--install", OPERATOR, chart, "--set", chosen, "--wait", *more)
+def _install(site: Site, project: Path, watched: str, *more: str) -> None:
+    chart = str(project / "deploy" / "chart")
+    site.helm("upgrade", "--install", OPERATOR, chart, "--set", watched, "--wait", *more)

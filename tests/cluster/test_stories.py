@@ -252,7 +252,7 @@ def test_an_operator_for_all_namespaces(site: Site) -> None:
     about = {"name": "bank", "labels": RESTRICTED}
     site.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": about})
     with site.story("create 1, in another namespace"):
-        install(site, "--set", "watch.clusterWide=true", "--set-json", "watch.namespaces=[]")
+        install(site, "watch.clusterWide=true")
         site.apply(cluster("one", "bank", {"replicas": 1}))
         site.kubectl("-n", "bank", "wait", "--for=condition=Ready", f"{KIND}/one", "--timeout=200s")
     site.kubectl("-n", "bank", "delete", KIND, "one")
