@@ -34,7 +34,7 @@ CHOICES: dict[str, Json] = {
         "resources": {"limits": {"memory": "1Gi"}},
     },
     "by hand": {
-        "serviceAccount": {"create": False},
+        "serviceAccount": {"create": False, "name": "mine"},
         "rbac": {"create": False, "userRoles": False},
         "crds": {"install": False},
         "networkPolicy": {"enabled": False},
@@ -105,6 +105,9 @@ def test_we_render_what_helm_renders(real_programs: None, name: str, tmp_path: P
         {"rescueVolume": {"name": "x"}},
         {"rescueVolume": {"emptyDir": {}, "nfs": {}}},
         {"networkPolicy": {"dnsPorts": []}},
+        {"serviceAccount": {"create": False}},
+        {"image": {"tag": "a b"}},
+        {"image": {"repository": "Foo/Bar"}},
     ],
     ids=str,
 )

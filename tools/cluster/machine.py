@@ -45,7 +45,7 @@ def missing() -> str:
     if lacking:
         return (
             f"{', '.join(lacking)} must be on this machine: apt-get install containerd runc"
-            " containernetworking-plugins nftables iproute2"
+            " containernetworking-plugins nftables iproute2 conntrack"
         )
     probe = f"{places.NAMESPACE}-probe"
     made = does("ip", "netns", "add", probe)

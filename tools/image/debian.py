@@ -82,7 +82,8 @@ def _apt(arguments: list[str], folder: Path) -> None:
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip()).splitlines()
         raise ImageImpossible(
-            f"apt-get must find Debian 12's python3.11 in its sources: {said[-1] if said else '?'}"
+            "apt-get must find these packages of Debian 12 in its sources:"
+            f" {said[-1] if said else '?'}"
         )
 
 
@@ -94,17 +95,30 @@ def pinned(lines: Sequence[str]) -> list[str]:
             raise ImageImpossible(
                 f"a line must be NAME=VERSION sha256:HASH, as `make image` writes it, got {line!r}"
             )
-    names = sorted(it["name"] for it in found if it)
-    if names != sorted(PACKAGES):
-        odd = sorted(set(names) ^ set(PACKAGES)) or names
-        raise ImageImpossible(f"the list must name each package once; look at {', '.join(odd)}")
+    for why, odd in _oddities([it["name"] for it in found if it]):
+        raise ImageImpossible(f"the list must name each package of the image once; {why}: {odd}")
     return [f"{it['name']}={it['version']}" for it in found if it]
+
+
+def _oddities(names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield what is wrong with the names of a list."""
+    if missing := sorted(set(PACKAGES) - set(names)):
+        yield ("these lack" if names else "it is empty, and these lack"), ", ".join(missing)
+    if strange := sorted(set(names) - set(PACKAGES)):
+        yield "these are no part of it", ", ".join(strange)
+    if twice := sorted({it for it in names if names.count(it) > 1}):
+        yield "these are there twice", ", ".join(twice)
 
 
 def compare(debs: Sequence[Path], lines: Sequence[str]) -> None:
     """Raise unless packages are those of a list, to the last byte."""
-    for line in sorted(set(listed(debs)) - {it.strip() for it in lines}):
-        raise ImageImpossible(f"Debian's archive must have what the list says, and has {line}")
+    said = {it.strip().partition("=")[0]: it.strip() for it in lines}
+    for line in listed(debs):
+        wanted = said.get(line.partition("=")[0], "nothing")
+        if line != wanted:
+            raise ImageImpossible(
+                f"Debian's archive must have what the list says, {wanted}, and has {line}"
+            )
 
 
 def listed(debs: Sequence[Path]) -> list[str]:

@@ -12,6 +12,9 @@
 {{- if and .Values.metrics.serviceMonitor.enabled (not .Values.metrics.enabled) }}
 {{- fail "metrics.serviceMonitor: must have metrics.enabled, or there is nothing to scrape" }}
 {{- end }}
+{{- if not (or .Values.serviceAccount.create .Values.serviceAccount.name) }}
+{{- fail "serviceAccount.name: must say which account, where none is created" }}
+{{- end }}
 {{- range $name, $value := .Values.podLabels }}
 {{- if regexMatch "^app[.]kubernetes[.]io/(name|instance|component|part-of|version|managed-by)$" $name }}
 {{- fail (printf "podLabels: must leave %s to the chart, which finds its pods by it" $name) }}

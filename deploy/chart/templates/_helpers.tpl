@@ -14,11 +14,7 @@ app.kubernetes.io/component: operator
 {{- end }}
 
 {{- define "stateward.account" -}}
-{{- if .Values.serviceAccount.create }}
 {{- default .Release.Name .Values.serviceAccount.name }}
-{{- else }}
-{{- default "default" .Values.serviceAccount.name }}
-{{- end }}
 {{- end }}
 
 {{- define "stateward.image" -}}

@@ -14,6 +14,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
+from cryptography.x509.oid import NameOID
+
 from stateward.core.errors import UsageError
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
@@ -22,6 +24,8 @@ from stateward.local.server.identity import write_secret
 
 #: The authority outlives what it signs.
 _LIFE: Final = timedelta(days=3650)
+#: Who must not be able to read a key: everybody but its owner.
+_OTHERS: Final = 0o077
 #: What a certificate can be called, at most.
 _LONGEST_NAME: Final = 64
 #: By the field of security.tls: what follows the cluster's name in the name of the secret.
@@ -116,6 +120,9 @@ def _authority(wish: Wish, since: datetime) -> Authority:
             f"{wish.folder} must hold an authority, ca.crt and ca.key, or neither: {error}",
             hint="name another folder, or none",
         ) from None
+    _check_whose(wish, kept)
+    if paths[1].stat().st_mode & _OTHERS:
+        raise UsageError(f"{paths[1]} must be readable by you alone", hint=f"chmod 600 {paths[1]}")
     if kept.certificate.not_valid_after_utc < since + timedelta(days=wish.days):
         raise UsageError(
             f"the authority in {wish.folder} ends before {wish.days} days are over",
@@ -124,6 +131,22 @@ def _authority(wish: Wish, since: datetime) -> Authority:
     return kept
 
 
+def _check_whose(wish: Wish, kept: Authority) -> None:
+    """Refuse an authority that was made for another cluster: root of one would be root of both."""
+    names = [
+        str(it.value) for it in kept.certificate.subject.get_attributes_for_oid(NameOID.COMMON_NAME)
+    ]
+    if names and "/" in names[0] and names[0] != _name(wish):
+        raise UsageError(
+            f"the authority in {wish.folder} must be that of {_name(wish)}, and is of {names[0]}:"
+            " who is root by it would be root in both",
+            hint="name another folder for each cluster",
+        )
+
+
 def _new(wish: Wish, since: datetime) -> Authority:
-    name = f"{wish.cluster.namespace}/{wish.cluster.name}"
-    return new_authority(name[:_LONGEST_NAME], Term(since, _LIFE))
+    return new_authority(_name(wish), Term(since, _LIFE))
+
+
+def _name(wish: Wish) -> str:
+    return f"{wish.cluster.namespace}/{wish.cluster.name}"[:_LONGEST_NAME]

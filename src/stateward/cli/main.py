@@ -82,7 +82,8 @@ def main(arguments: Sequence[str]) -> int:
         click.echo(error.format_message())
         return MISUSED
     except click.ClickException as error:
-        return _complain(f"{_as_sentence(error)}; see 'stateward --help'", MISUSED)
+        where = error.ctx.command_path if isinstance(error, click.UsageError) and error.ctx else ""
+        return _complain(f"{_as_sentence(error)}; see '{where or 'stateward'} --help'", MISUSED)
     except UsageError as error:
         return _complain(error.sentence(), MISUSED)
     except StatewardError as error:

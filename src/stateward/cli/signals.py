@@ -5,15 +5,27 @@ from __future__ import annotations
 import asyncio
 import signal
 from collections.abc import Coroutine
+from types import FrameType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
 def end_as_by_ctrl_c() -> None:
-    """Have a polite kill end what this process does as Ctrl-C does: what was found is told."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, signal.default_int_handler)
+    """Have a polite kill end what this process does as Ctrl-C does: what was found is told.
+
+    One kill is enough: `timeout` sends it to us and then to our group, and the second must not take
+    away what the first one wanted told. Who has no patience has Ctrl-C.
+    """
+    polite = (signal.SIGTERM, signal.SIGHUP)
+
+    def end(number: int, frame: FrameType | None) -> None:
+        for it in polite:
+            signal.signal(it, signal.SIG_IGN)
+        signal.default_int_handler(number, frame)
+
+    for it in polite:
+        signal.signal(it, end)
 
 
 def stop_event() -> asyncio.Event:

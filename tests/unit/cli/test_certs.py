@@ -134,6 +134,20 @@ def test_an_authority_of_somebody_else_is_refused(tmp_path: Path, capsys):
     assert "the key must be that of the certificate" in capsys.readouterr().err
 
 
+def test_an_authority_of_another_cluster_is_refused(tmp_path: Path, capsys):
+    files(folder=tmp_path)
+    assert main(["certs", "other", "--namespace", "trade", "--folder", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "must be that of trade/other, and is of trade/shop: who is root by it" in said
+
+
+def test_a_key_that_others_can_read_is_refused(tmp_path: Path, capsys):
+    files(folder=tmp_path)
+    (tmp_path / "ca.key").chmod(0o644)
+    assert main(["certs", "shop", "--namespace", "trade", "--folder", str(tmp_path)]) == 2
+    assert "ca.key must be readable by you alone; chmod 600" in capsys.readouterr().err
+
+
 def test_an_authority_that_ends_first_is_refused(tmp_path: Path):
     files(folder=tmp_path)
     with pytest.raises(Exception, match="ends before 3650 days are over"):

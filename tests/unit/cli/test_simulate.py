@@ -40,6 +40,11 @@ SHORT = ("simulate", "--scenario", "one", "--family", "AJ", "--jobs", "1")
         (["--scenario", "one", "--plan", "4=act:hang:0:inf"], "a number of seconds, no more"),
         (["--scenario", "one", "--plan", "4=act:wipe:0:1:2"], "got act:wipe:0:1:2"),
         (["--family", "AZ"], "'Z'"),
+        (["--family", ""], "--family must not be empty"),
+        (["--scenario", "one", "--plan", " "], "--plan must not be empty"),
+        (["--report", ""], "--report must not be empty"),
+        (["--scenario", "bootstrapp"], "did you mean bootstrap?"),
+        (["--nonsense"], "see 'stateward simulate --help'"),
         (["--jobs", "0"], "--jobs"),
         (["--minutes", "-1"], "--minutes"),
         (["--seed", "x"], "--seed"),
@@ -200,14 +205,19 @@ def is_gone(group: int, patience: float = 20.0) -> bool:
     return False
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["ctrl-c", "kill"])
-def test_ctrl_c_ends_everything_and_tells_what_was_found(number):
+@pytest.mark.parametrize(
+    "numbers",
+    [[signal.SIGINT], [signal.SIGTERM], [signal.SIGTERM, signal.SIGTERM]],
+    ids=["ctrl-c", "kill", "kills, as timeout sends them"],
+)
+def test_ctrl_c_ends_everything_and_tells_what_was_found(numbers):
     process = started(*SHORT, "--minutes", "0")
     assert process.stderr is not None
     for line in process.stderr:
         if "plans" in line:
             break
-    os.kill(process.pid, number)
+    for number in numbers:
+        os.kill(process.pid, number)
     out, err = process.communicate(timeout=60)
 
     assert process.returncode == 130, err

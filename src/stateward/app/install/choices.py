@@ -53,6 +53,8 @@ def from_word(word: str) -> Json:
         value: Any = yaml.safe_load(text) if text.strip() else ""
     except yaml.YAMLError as error:
         raise UsageError(f"--set {path}: the value must be YAML: {_where(error)}") from None
+    except RecursionError:
+        raise UsageError(f"--set {path}: the value must not be nested so deeply") from None
     for name in reversed(path.split(".")):
         value = {name: value}
     chosen: Json = value
@@ -65,6 +67,8 @@ def from_text(source: str, text: str) -> Json:
         value = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise UsageError(f"{source}: must be YAML: {_where(error)}") from None
+    except RecursionError:
+        raise UsageError(f"{source}: must not be nested so deeply") from None
     if not isinstance(value, dict | None):
         raise UsageError(f"{source}: must have names and values, as values.yaml of the chart")
     return value or {}
@@ -84,7 +88,8 @@ def problems(value: Any, schema: Json, path: str = "") -> Iterator[str]:
     """Yield what is wrong with a value, by the part of JSON Schema that ours uses."""
     wanted = schema.get("type", "object")
     if not isinstance(value, _TYPES[wanted]) or (wanted == "integer" and isinstance(value, bool)):
-        yield f"{path or 'values'}: must be of type {wanted}, got {value!r}"
+        quoted = f"; in quotes it is one: '{value}'" if _is_number(value, wanted) else ""
+        yield f"{path or 'values'}: must be of type {wanted}, got {value!r}{quoted}"
         return
     if isinstance(value, dict):
         yield from _of_fields(value, schema, path)
@@ -94,6 +99,11 @@ def problems(value: Any, schema: Json, path: str = "") -> Iterator[str]:
             yield from problems(item, schema.get("items", {}), f"{path}[{place}]")
     else:
         yield from _of_plain(value, schema, path)
+
+
+def _is_number(value: Any, wanted: str) -> bool:
+    """Tell whether somebody wrote a text, and YAML took it for something else."""
+    return wanted == "string" and isinstance(value, int | float | bool)
 
 
 def _of_fields(value: Json, schema: Json, path: str) -> Iterator[str]:
@@ -125,12 +135,12 @@ def _of_many(value: list[Any], schema: Json, path: str) -> Iterator[str]:
 def _of_plain(value: Any, schema: Json, path: str) -> Iterator[str]:
     if "enum" in schema and value not in schema["enum"]:
         yield f"{path}: must be one of {', '.join(schema['enum'])}, got {value!r}"
-    if "pattern" in schema and re.fullmatch(schema["pattern"], value) is None:
+    if not value and schema.get("minLength"):
+        yield f"{path}: must not be empty"
+    elif "pattern" in schema and re.fullmatch(schema["pattern"], value) is None:
         must = schema.get("description", f"must match {schema['pattern']}")
         yield f"{path}: {must}, got {value!r}"
     length = len(value) if isinstance(value, str) else 0
-    if length < schema.get("minLength", 0):
-        yield f"{path}: must not be empty"
     if length > schema.get("maxLength", length):
         yield f"{path}: must be at most {schema['maxLength']} characters long, got {length}"
     if "minimum" in schema and not schema["minimum"] <= value <= schema["maximum"]:

@@ -63,6 +63,7 @@ def _and(*values: Any) -> Any:
 _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "and": _and,
     "default": lambda usual, value=None: value or usual,
+    "eq": lambda left, right: left == right,
     "fail": _fail,
     "gt": lambda left, right: left > right,
     "hasKey": lambda value, key: key in value,
@@ -72,6 +73,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "list": lambda *items: list(items),
     "nindent": lambda spaces, text: "\n" + _indented(spaces, text),
     "not": lambda value: not value,
+    "or": lambda *values: next((it for it in values if it), values[-1]),
     "printf": _printed,
     "quote": _quoted,
     "regexMatch": lambda pattern, text: re.search(pattern, text) is not None,

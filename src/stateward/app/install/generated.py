@@ -48,7 +48,7 @@ def namespace_of(release: Release) -> Json:
 
 def as_text(documents: list[Json]) -> str:
     """Return objects as kubectl reads them."""
-    return "".join(f"---\n{yaml.safe_dump(it, sort_keys=False, width=120)}" for it in documents)
+    return "".join(f"---\n{to_yaml(it)}" for it in documents)
 
 
 def _rights() -> Iterator[str]:

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 import click
-import yaml
 
 from stateward.app import certs as making
 from stateward.app.install.generated import as_text
 from stateward.core.errors import UsageError
 from stateward.core.naming import dns_label_problem
+from stateward.kube.crd.text import to_yaml
 from stateward.kube.meta import ObjectKey
 
 _LABEL: Final = r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?"
@@ -46,7 +46,7 @@ def certs(
     click.echo(as_text(making.secrets(wish, time.time())), nl=False)
     spec = {"spec": {"security": {"tls": making.settings(cluster)}}}
     click.echo(f"stateward: EtcdCluster {cluster} finds them by this:", err=True)
-    click.echo(yaml.safe_dump(spec, sort_keys=False), nl=False, err=True)
+    click.echo(to_yaml(spec), nl=False, err=True)
 
 
 def _is_host(text: str) -> bool:

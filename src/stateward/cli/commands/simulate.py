@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import os
 import platform
@@ -75,6 +76,7 @@ def simulate(**options: Any) -> int:
         return 0
     names = _known(given.scenarios)
     _check_ways(given)
+    _check_words(given)
     be_quiet()
     end_as_by_ctrl_c()
     if given.plan is not None:
@@ -153,6 +155,13 @@ def _check_ways(given: _Given) -> None:
         raise UsageError(f"--minutes must be 0 to {_LONGEST:g}, 0 for no end; got {given.minutes}")
 
 
+def _check_words(given: _Given) -> None:
+    """Refuse options that say nothing: nobody knows what is meant."""
+    words = {"--plan": given.plan, "--family": given.family, "--report": given.report}
+    if blank := [name for name, it in words.items() if it is not None and not it.strip()]:
+        raise UsageError(f"{blank[0]} must not be empty")
+
+
 def _typed(given: _Given) -> list[str]:
     """Return the options with a value that were given."""
     values = {
@@ -172,7 +181,9 @@ def _known(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return the scenarios that are meant: those that were named, or all."""
     if unknown := [it for it in names if it not in SCENARIOS]:
         known = ", ".join(SCENARIOS)
-        raise UsageError(f"--scenario must be one of {known}; got {', '.join(unknown)}")
+        close = difflib.get_close_matches(unknown[0], SCENARIOS, 1)
+        meant = f"; did you mean {close[0]}?" if close else ""
+        raise UsageError(f"--scenario must be one of {known}; got {', '.join(unknown)}{meant}")
     return tuple(dict.fromkeys(names)) or tuple(SCENARIOS)
 
 

@@ -116,7 +116,7 @@ def test_a_platform_may_choose_whom_we_run_as() -> None:
 
 
 def test_what_looks_like_a_number_is_a_name() -> None:
-    values = laid_over(chart.usual_values(), {"image": {"tag": "1 # 2"}, **ALL_ON})
+    values = laid_over(chart.usual_values(), {"image": {"tag": "1e3"}, **ALL_ON})
     for namespace in ("123", "0x1f", "1e3"):
         made_there = chart.objects(Release("on", namespace), values)
         names = [
@@ -128,7 +128,7 @@ def test_what_looks_like_a_number_is_a_name() -> None:
         assert [it for it in names if not isinstance(it, str)] == []
         assert one("Deployment", made_there)["metadata"]["name"] == "on"
         (container,) = one("Deployment", made_there)["spec"]["template"]["spec"]["containers"]
-        assert container["image"] == "stateward:1 # 2"
+        assert container["image"] == "stateward:1e3"
 
 
 def test_definitions_stay_when_the_release_goes() -> None:
@@ -145,6 +145,27 @@ def test_every_function_that_we_have_is_called() -> None:
 
     text = "".join(it.read_text() for it in (DEPLOY / "chart" / "templates").iterdir())
     assert [name for name in _FUNCTIONS if name not in text] == []
+
+
+@pytest.mark.parametrize(
+    "chosen", [{}, {"watch": {"clusterWide": True}}, {"watch": {"namespaces": ["a", "b"]}}], ids=str
+)
+def test_people_are_told_how_to_remove_all_but_the_definitions(chosen: Json) -> None:
+    values = laid_over(chart.usual_values(), chosen)
+    said = chart.notes(Release("mine", "here"), values).replace("\\\n", " ")
+    removed = set()
+    for line in said.splitlines():
+        if line.startswith("  kubectl delete --ignore-not-found "):
+            words = line.split()[3:]
+            space = words[1] if words[0] == "--namespace" else ""
+            removed |= {(space, *word.split("/")) for word in words if "/" in word}
+    there = {
+        (it["metadata"].get("namespace", ""), it["kind"].lower(), it["metadata"]["name"])
+        for it in chart.objects(Release("mine", "here"), values)
+    }
+    kept = {it for it in there if it[1] == "customresourcedefinition"}
+    assert removed == there - kept
+    assert "helm" not in said
 
 
 @pytest.mark.parametrize(

@@ -47,6 +47,13 @@ def test_every_value_is_in_the_schema_and_the_other_way_round() -> None:
         ("image=x", "image: must be of type object, got 'x'"),
         ("image.repository=", "image.repository: must not be empty"),
         ("image.digest=sha256:1", "image.digest: must match"),
+        (
+            "image.tag=1.10",
+            "image.tag: must be of type string, got 1.1; in quotes it is one: '1.1'",
+        ),
+        ("image.tag='a b'", "image.tag: must be a tag: letters"),
+        ("image.repository=Foo/Bar:1", "image.repository: must be the name of an image"),
+        ("image.repository='a b'", "image.repository: must be the name of an image"),
         ("image.pullPolicy=Often", "image.pullPolicy: must be one of Always, IfNotPresent, Never"),
         ("watch.namespaces=shop", "watch.namespaces: must be of type array, got 'shop'"),
         ("watch.namespaces=[Shop]", "watch.namespaces[0]: must match"),
@@ -154,6 +161,7 @@ def test_the_schema_knows_what_a_selector_is(text: str) -> None:
             "podLabels: must leave app.kubernetes.io/name to the chart",
         ),
         ("rescueVolume={name: mine}", "rescueVolume: must be the volume without a name"),
+        ("serviceAccount.create=false", "serviceAccount.name: must say which account"),
     ],
 )
 def test_what_does_not_go_together(word: str, sentence: str) -> None:
