@@ -77,7 +77,9 @@ ACTS: Final[Mapping[str, Room | None]] = {
     **dict.fromkeys(("stuck-pod", "no-room", "slow-pods", "no-image", "claim-stuck"), _NONE),
     **dict.fromkeys(("cut", "cut-all", "skew", "quota"), _NONE),
     **dict.fromkeys(("hang", "lose-node", "power", "split"), _REPLACED),
-    **dict.fromkeys(("wipe", "damage", "corrupt", "lose-claim"), _REPLACED),
+    **dict.fromkeys(("wipe", "damage", "lose-claim"), _REPLACED),
+    # Its own alarm, and those of others that it had when it was removed, are taken back.
+    "corrupt": {**_REPLACED, "etcd disarm": 1},
     "full": {"etcd compact": 1, "etcd defragment": 5},
     **dict.fromkeys(("delete-object", "orphan-object", "relabel"), _MADE_AGAIN),
     "edit-object": _EDITED,
