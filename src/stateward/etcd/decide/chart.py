@@ -117,8 +117,6 @@ def _recorded(view: View, move: Move) -> Move:
     Logins are turned on only after the status says that they are ours, and members begin only
     after it says how many: what they are told can be lost.
     """
-    if isinstance(move, WriteWorkload) and not absent.beginning_is_on_record(view):
-        return Await("RecordingBeginning", "recording how many members begin together", 0.05)
     if isinstance(move, SetAuth) and move.enabled and not view.cluster.status.auth_enabled:
         return Await("RecordingLogins", "recording that logins are turned on by us", 0.05)
     sleeps = isinstance(move, WriteWorkload) and move.replicas == 0 and view.has_quorum
@@ -126,6 +124,8 @@ def _recorded(view: View, move: Move) -> Move:
     changes = isinstance(move, AddLearner | Promote | RemoveMember) or sleeps or recovered
     if changes and not guards.list_is_on_record(view):
         return Await("RecordingMembers", "recording the member list before it is changed", 0.05)
+    if isinstance(move, WriteWorkload) and not absent.beginning_is_on_record(view):
+        return Await("RecordingBeginning", "recording how many members begin together", 0.05)
     return move
 
 
