@@ -10,7 +10,7 @@ import time
 import structlog
 
 from stateward.sim.teams import simulate_team
-from tools.bench import cluster, fleet, kubernetes, pods, worlds
+from tools.bench import cluster, fdb, fleet, kubernetes, pods, worlds
 from tools.bench.etcd import __main__ as etcd
 
 #: What docs/architecture.md promises, for one pod.
@@ -78,7 +78,7 @@ def measure_simulation() -> None:
 def main() -> int:
     """Measure everything."""
     kept = [measure_informer(), kubernetes.measure(), cluster.measure(), etcd.measure()]
-    kept.append(fleet.measure())
+    kept += [fleet.measure(), fdb.measure()]
     measure_simulation()
     worlds.measure()
     print(f"\nbench: {'every promise is kept' if all(kept) else 'A PROMISE IS NOT KEPT'}")

@@ -1,0 +1,1 @@
+"""How we talk to FoundationDB: ports, its programs behind them, and what their answers mean."""

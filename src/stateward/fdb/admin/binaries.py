@@ -1,0 +1,56 @@
+"""Where FoundationDB's programs are: one folder may have those of several versions.
+
+``FOLDER/7.3.79/fdbcli``, ``FOLDER/7.3/fdbcli`` (as images have them), or ``FOLDER/fdbcli``.
+Programs of one minor release understand its databases, whatever the patch; of another they see an
+outage.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from stateward.core.version import Version
+from stateward.fdb.admin.errors import ProgramUnusable
+from stateward.fdb.model import versions
+
+_VERSION: Final = re.compile(r"\(v(?P<version>[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.]+)?)\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Binaries:
+    """Folders with programs, the first that has one wins."""
+
+    folders: Sequence[Path]
+
+    def find(self, program: str, version: Version) -> Path:
+        """Return the program for databases of a version; raise ProgramUnusable."""
+        line = f"{version.major}.{version.minor}"
+        for folder in self.folders:
+            for place in (folder / str(version), folder / line, folder):
+                path = place / program
+                if path.is_file() and os.access(path, os.X_OK):
+                    return path
+        looked = ", ".join(map(str, self.folders)) or "no folder"
+        raise ProgramUnusable(
+            f"{program} of FoundationDB {line} must be on this machine; looked in {looked}",
+            hint="name a folder that has it in STATEWARD_FDB_BIN",
+        )
+
+
+def check_version(said: str, wanted: Version, program: str) -> Version:
+    """Return which version a program says it is; raise ProgramUnusable if it cannot be used."""
+    found = _VERSION.search(said)
+    if found is None:
+        raise ProgramUnusable(f"{program} --version must name a version, and says {said[:80]!r}")
+    version = Version.parse(found["version"])
+    if not versions.are_compatible(version, wanted):
+        raise ProgramUnusable(
+            f"{program} must be of FoundationDB {wanted.major}.{wanted.minor}, and is {version}",
+            hint="a program of another minor release sees nothing but an outage",
+        )
+    return version

@@ -1,0 +1,144 @@
+"""A private folder with a cluster file, and programs that are run there, each with a deadline.
+
+Programs write the cluster file anew when coordinators have changed, so it is ours alone, and what
+it holds afterwards is how the database is found from now on.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from stateward.core.clock import Clock
+from stateward.core.version import Version
+from stateward.fdb.admin import running
+from stateward.fdb.admin.answers import Answer
+from stateward.fdb.admin.binaries import Binaries, check_version
+from stateward.fdb.admin.errors import DatabaseRefused, ProgramUnusable, Refusal
+from stateward.fdb.admin.running import Call, Cost
+from stateward.fdb.admin.turns import Turns
+from stateward.fdb.model.connection import ConnectionString
+
+#: Seconds within which a program says its version.
+_SOON: Final = 20.0
+#: Whatever would have programs load libraries of other versions, or look elsewhere.
+_UNWANTED: Final = ("FDB_NETWORK_OPTION_", "FDB_CLUSTER_FILE")
+_CLUSTER_FILE: Final = "fdb.cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """The files by which we prove who we are, and believe others."""
+
+    certificate: Path
+    key: Path
+    authority: Path
+    verify_peers: str = ""
+
+    def environment(self) -> dict[str, str]:
+        """Return what FoundationDB's programs read."""
+        found = {
+            "FDB_TLS_CERTIFICATE_FILE": str(self.certificate),
+            "FDB_TLS_KEY_FILE": str(self.key),
+            "FDB_TLS_CA_FILE": str(self.authority),
+        }
+        return found | ({"FDB_TLS_VERIFY_PEERS": self.verify_peers} if self.verify_peers else {})
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """What all databases have in common: programs, turns, the clock, and who counts the costs."""
+
+    binaries: Binaries
+    turns: Turns
+    clock: Clock
+    counted: Callable[[str, Cost], None] = lambda _program, _cost: None
+    environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+
+
+class Session:
+    """One database and the programs of its version."""
+
+    def __init__(
+        self, shared: Shared, whose: str, version: Version, tls: Tls | None = None
+    ) -> None:
+        self._shared = shared
+        self._whose = whose
+        self._version = version
+        self._tls = tls
+        self._folder = Path(tempfile.mkdtemp(prefix="stateward-fdb-"))  # 0700
+        self._checked: set[str] = set()
+
+    @property
+    def file(self) -> Path:
+        """The cluster file."""
+        return self._folder / _CLUSTER_FILE
+
+    def now(self) -> float:
+        """Return what time it is."""
+        return self._shared.clock.now()
+
+    def close(self) -> None:
+        """Remove the folder."""
+        for path in list(self._folder.glob("*")):
+            with suppress(OSError):
+                path.unlink()
+        with suppress(OSError):
+            self._folder.rmdir()
+
+    def find_by(self, connection: ConnectionString) -> None:
+        """Find the database by this from now on."""
+        arriving = self._folder / f"{_CLUSTER_FILE}.new"
+        arriving.write_text(f"{connection}\n", encoding="ascii")
+        arriving.replace(self.file)
+
+    def found_by(self) -> ConnectionString:
+        """Return how it is found, as far as programs were told."""
+        try:
+            return ConnectionString.parse(self.file.read_text(encoding="ascii"))
+        except (OSError, ValueError) as error:
+            text = f"the cluster file must hold a connection string: {error}"
+            raise DatabaseRefused(Refusal.CLUSTER_FILE, text) from None
+
+    async def run(self, program: str, words: Sequence[str], seconds: float) -> Answer:
+        """Run a program in its turn."""
+        path = self._shared.binaries.find(program, self._version)
+        async with self._shared.turns.take(self._whose):
+            await self._check(path, _changed(path))
+            return await self._run(path, words, seconds)
+
+    async def _check(self, program: Path, changed: int) -> None:
+        """See once that it is of the version that we take it for."""
+        known = f"{program} {changed}"
+        if known in self._checked:
+            return
+        answer = await self._run(program, ["--version"], _SOON)
+        if not answer.in_time:
+            raise ProgramUnusable(f"{program} --version must answer within {_SOON:g} s")
+        check_version(answer.out, self._version, str(program))
+        self._checked.add(known)
+
+    async def _run(self, program: Path, words: Sequence[str], seconds: float) -> Answer:
+        call = Call([str(program), *words], self._environment(), self._folder, seconds)
+        answer, cost = await running.run(call)
+        self._shared.counted(program.name, cost)
+        return answer
+
+    def _environment(self) -> dict[str, str]:
+        kept = self._shared.environment.items()
+        found = {name: it for name, it in kept if not name.startswith(_UNWANTED)}
+        found["HOME"] = str(self._folder)  # fdbcli keeps a history there
+        return found | (self._tls.environment() if self._tls else {})
+
+
+def _changed(program: Path) -> int:
+    """Return when a program was written; 0: it went just now, and running it will tell."""
+    try:
+        return program.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -1,0 +1,1 @@
+"""What the operator thinks in: addresses, connection strings, classes, configurations. Pure."""

@@ -1,0 +1,62 @@
+"""Versions of FoundationDB: which understand each other, and what they can do.
+
+The first two numbers decide: processes of 7.1 and 7.3 cannot be one database, so such an upgrade
+stops all of them at once, while a patch can be rolled. A pre-release is alone with itself.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from stateward.core.version import Version, same_minor
+
+OLDEST: Final = Version(7, 1, 0)
+#: By the minor release: the first patch in which something works.
+_LOCALITY_EXCLUSIONS: Final = {(7, 1): 42, (7, 3): 26}
+_RECOVERY_AGE: Final = {(7, 1): 22}
+_STAGED_BINARIES: Final = {(7, 1): 4}
+
+_PROTOCOL: Final = re.compile(r"0?fdb00b0(?P<major>[0-9a-f])(?P<minor>[0-9a-f])[0-9a-f]{6}")
+
+
+def are_compatible(a: Version, b: Version) -> bool:
+    """Tell whether processes of both can be one database.
+
+    >>> are_compatible(Version(7, 3, 27), Version(7, 3, 79))
+    True
+    """
+    return same_minor(a, b) and a.pre == b.pre
+
+
+def line_of(protocol: str) -> tuple[int, int] | None:
+    """Return the minor release that speaks a protocol, as clients and a status tell it.
+
+    >>> line_of("fdb00b073000000")
+    (7, 3)
+    """
+    found = _PROTOCOL.fullmatch(protocol.lower())
+    return (int(found["major"], 16), int(found["minor"], 16)) if found else None
+
+
+def has_locality_exclusions(version: Version) -> bool:
+    """Tell whether all processes with a locality can be excluded by one entry, and reliably."""
+    return _has(version, _LOCALITY_EXCLUSIONS)
+
+
+def tells_recovery_age(version: Version) -> bool:
+    """Tell whether a status says how long ago the last recovery was."""
+    return _has(version, _RECOVERY_AGE)
+
+
+def tells_staged_binaries(version: Version) -> bool:
+    """Tell whether the sidecar says which binaries are there."""
+    return _has(version, _STAGED_BINARIES)
+
+
+def _has(version: Version, since: dict[tuple[int, int], int]) -> bool:
+    """Tell whether a version has something: by its own line, else if all lines before it have."""
+    line = (version.major, version.minor)
+    if line in since:
+        return version.patch >= since[line]
+    return line > max(since)

@@ -1,0 +1,1 @@
+"""What a database says of itself: one reader of ``status json``, and questions to it. Pure."""

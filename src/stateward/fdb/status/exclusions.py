@@ -1,0 +1,136 @@
+"""Who is excluded, and is nothing left on a process?
+
+Only what is said counts as proof. A process that does not report may still have the last copy of
+something on its disk, so of such a one nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec import UNSET
+
+from stateward.core.facts import Fact, Known, Unknown
+from stateward.fdb.model import exclusions as entries
+from stateward.fdb.model import locality
+from stateward.fdb.model.addresses import parse_all
+from stateward.fdb.model.exclusions import Exclusion
+from stateward.fdb.status.document import Excluded
+from stateward.fdb.status.facts import cluster, known, missing
+from stateward.fdb.status.processes import Reporting, roster
+from stateward.fdb.status.reading import Status
+
+_PATH: Final = "cluster.configuration.excluded_servers"
+_LOGS: Final = "cluster.logs"
+#: Roles that keep something; what is not known to keep nothing counts as keeping.
+_KEEPERS: Final = {"storage", "log", "router", "backup", "blob_worker", "storage_cache"}
+_OTHERS: Final = {
+    "coordinator", "cluster_controller", "master", "commit_proxy", "grv_proxy", "proxy", "resolver",
+    "data_distributor", "ratekeeper", "consistency_scan", "blob_manager", "encrypt_key_proxy",
+}  # fmt: skip
+
+
+def excluded(status: Status) -> Fact[frozenset[Exclusion]]:
+    """Return every entry of the database's list."""
+    configuration = cluster(status).configuration
+    if configuration is UNSET or configuration.excluded_servers is UNSET:
+        return missing(status, _PATH)
+    if wrong := status.flaw(_PATH):
+        return Unknown(f"the status cannot be read: {wrong}")
+    found = set()
+    for it in configuration.excluded_servers:
+        entry = _entry(it)
+        if entry is None:
+            return Unknown("the status has an exclusion that is none")
+        found.add(entry)
+    return known(status, frozenset(found))
+
+
+def _entry(it: Excluded) -> Exclusion | None:
+    text = it.address if it.locality is UNSET else it.locality
+    try:
+        return None if text is UNSET else entries.parse(text)
+    except ValueError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a process group still has: why it must not go. Empty: nothing is left."""
+
+    why: str = ""
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is proof that nothing is left."""
+        return not self.why
+
+
+class Leftovers:
+    """What process groups still have, by one status: asked once for all of them."""
+
+    def __init__(self, status: Status) -> None:
+        self._status = status
+        self._roster = roster(status)
+        self._logs = _log_addresses(status)
+
+    def on(self, instance: str) -> Fact[Left]:
+        """Tell whether a process group is excluded and has nothing any more, by positive proof."""
+        if not isinstance(self._roster, Known):
+            return self._roster
+        processes = self._roster.value.groups.get(instance, ())
+        if not processes:
+            return Unknown(f"{instance} does not report, so nobody knows what is on its disk")
+        if self._roster.value.nameless and _is_beside(self._roster.value.nameless, processes):
+            return Unknown(f"a process beside {instance} does not say whose it is")
+        for it in processes:
+            left = self._left(it)
+            if not isinstance(left, Known) or not left.value.is_gone:
+                return left
+        return known(self._status, Left())
+
+    def _left(self, process: Reporting) -> Fact[Left]:
+        path, entry = f"cluster.processes.{process.key}", process.entry
+        if entry.excluded is UNSET or entry.roles is UNSET or not process.addresses:
+            return missing(self._status, path)
+        if not entry.excluded:
+            return known(self._status, Left("it is not excluded"))
+        for it in entry.roles:
+            if it.role in _KEEPERS:
+                return known(self._status, Left(f"it has the role {it.role}"))
+            if it.role not in _OTHERS:
+                return Unknown(f"{path} has a role that nobody knows: {it.role}")
+        if not isinstance(self._logs, Known):
+            return self._logs
+        if any(it.plain in self._logs.value for it in process.addresses):
+            return known(self._status, Left("logs of a generation are on it"))
+        return known(self._status, Left())
+
+
+def _is_beside(nameless: Sequence[Reporting], processes: Sequence[Reporting]) -> bool:
+    """Tell whether a process without a name may be one of some others: it is where they are."""
+    here = {it.localities.get(locality.MACHINE) for it in processes} | {None}
+    return any(it.localities.get(locality.MACHINE) in here for it in nameless)
+
+
+def _log_addresses(status: Status) -> Fact[frozenset[str]]:
+    """Return where logs of any generation are, also of those before the current one."""
+    sets = cluster(status).logs
+    if sets is UNSET or not sets:
+        return missing(status, _LOGS)
+    if wrong := status.flaw(_LOGS):
+        return Unknown(f"the status cannot be read: {wrong}")
+    found: set[str] = set()
+    for one in sets:
+        if one.log_interfaces is UNSET:
+            return missing(status, f"{_LOGS}.log_interfaces")
+        for log in one.log_interfaces:
+            if log.address is UNSET:
+                return missing(status, f"{_LOGS}.log_interfaces.address")
+            try:
+                found |= {it.plain for it in parse_all(log.address)}
+            except ValueError as error:
+                return Unknown(f"the status has a log at an address that is none: {error}")
+    return known(status, frozenset(found))
