@@ -1,0 +1,1 @@
+"""fdbcli, with the words and exit codes of the real one."""

@@ -1,0 +1,88 @@
+"""The smaller commands: maintenance, the lock of a database, classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from stateward.emulate.fdb.cli.tape import Failed, Tape
+from stateward.fdb.model.classes import ProcessClass
+
+
+def maintenance(tape: Tape, words: Sequence[str]) -> None:
+    """Let a zone be away, or tell which may."""
+    database = tape.database
+    match list(words):
+        case []:
+            tape.serve()
+            found = database.maintained()
+            tape.say(
+                f"Maintenance for zone {found.zone} will continue for {int(found.seconds)} seconds."
+                if found
+                else "No ongoing maintenance."
+            )
+        case ["off"]:
+            tape.serve()
+            database.maintenance = None
+        case ["on", zone, seconds] if seconds.lstrip("-").isdigit():
+            tape.serve()
+            if int(seconds) < 0:
+                raise tape.fail(
+                    "ERROR: Api call through special keys failed. For more information, call get on"
+                    " special key 0xff0xff/error_message to get a json string of the error message."
+                    " (2117)"
+                )
+            database.begin_maintenance(zone, int(seconds))
+        case _:
+            tape.say("Usage: maintenance [on|off] [ZONEID] [SECONDS]")
+            raise Failed
+
+
+def lock(tape: Tape) -> None:
+    """Let only those write who know of the lock."""
+    database = tape.database
+    name = "".join(database.chance.choice("0123456789abcdef") for _ in range(32))
+    tape.say(f"Locking database with lockUID: {name}")
+    tape.serve()
+    if database.store.locked_by:
+        raise tape.fail("ERROR: Database is locked (1038)")
+    database.store.locked_by = name
+    tape.say("Database locked.")
+
+
+def unlock(tape: Tape, _words: Sequence[str]) -> None:
+    """Ask for a word that is shown and must be typed: a program cannot."""
+    word = "".join(tape.database.chance.choice(_LETTERS) for _ in range(10))
+    tape.say("Unlocking the database is a potentially dangerous operation.", word)
+    raise tape.fail("ERROR: Incorrect passphrase entered.")
+
+
+_LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+
+
+def setclass(tape: Tape, words: Sequence[str]) -> None:
+    """List classes, or give a process another."""
+    database = tape.database
+    if not words:
+        # It reads as everybody does, so it waits for as long as the database is locked.
+        tape.wait(lambda: database.recovery.serves and not database.store.locked_by)
+        servers = sorted(database.servers.values(), key=lambda it: it.address)
+        tape.say(f"There are currently {len(servers)} processes in the database:")
+        for it in servers:
+            tape.say(f"  {it.address.plain}: {it.process_class} ({it.class_source})")
+        return
+    if len(words) != 2:
+        tape.say("Usage: setclass [<ADDRESS> <CLASS>]")
+        raise Failed
+    _set_class(tape, *words)
+
+
+def _set_class(tape: Tape, address: str, name: str) -> None:
+    if name != "default" and name not in list(ProcessClass):
+        raise tape.fail(f"ERROR: '{name}' is not a valid process class")
+    found = tape.database.server_at(address)
+    if found is None:
+        tape.say("No matching addresses found")
+        raise Failed
+    tape.serve()
+    found.disk.chosen_class = None if name == "default" else ProcessClass(name)

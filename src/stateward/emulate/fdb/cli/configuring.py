@@ -1,0 +1,63 @@
+"""``configure``: make a database, or make it another."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from stateward.emulate.fdb import settings, tokens
+from stateward.emulate.fdb.cli.tape import Failed, Tape
+from stateward.emulate.fdb.database import Database
+
+CONFIGURE_USAGE: Final = (
+    "Usage: configure [new|tss]<single|double|triple|three_data_hall|three_datacenter|ssd|memory|"
+    "memory-radixtree-beta|proxies=<PROXIES>|commit_proxies=<COMMIT_PROXIES>|"
+    "grv_proxies=<GRV_PROXIES>|logs=<LOGS>|resolvers=<RESOLVERS>>*|count=<TSS_COUNT>|"
+    "perpetual_storage_wiggle=<WIGGLE_SPEED>|perpetual_storage_wiggle_locality="
+    "<<LOCALITY_KEY>:<LOCALITY_VALUE>|0>|storage_migration_type={disabled|gradual|aggressive}|"
+    "tenant_mode={disabled|optional_experimental|required_experimental}|"
+    "blob_granules_enabled={0|1}|encryption_at_rest_mode={disabled|domain_aware|cluster_aware}|"
+    "exclude=<ADDRESS...>"
+)
+#: Seconds for which a plain configure waits for a database that does not serve.
+_PATIENCE: Final = 60.0
+
+
+def configure(tape: Tape, words: Sequence[str]) -> None:
+    """Make a database, or make it another."""
+    database = tape.database
+    try:
+        asked = tokens.read(words)
+    except tokens.Misunderstood as error:
+        tape.say(*error.notes, CONFIGURE_USAGE)
+        raise Failed from None
+    tape.say(*asked.notes)
+    if not asked.new and not asked.force and "locked" not in asked.values:
+        _await_service(tape)
+    zones = {it.zone for it in database.servers.values() if it.process_class.may_store}
+    if wrong := settings.objection(database.settings, asked, len(zones)):
+        raise tape.fail(wrong)
+    database.configure(asked)
+    tape.serve()
+    gradual = asked.values.get("storage_migration_type") == "gradual"
+    config = database.settings
+    if gradual and config is not None and not config.value("perpetual_storage_wiggle", 0):
+        tape.warn(settings.WIGGLE_NEEDED)
+        tape.say("Configuration changed, with warnings")
+        return
+    tape.say("Database created" if asked.new else "Configuration changed")
+
+
+def _await_service(tape: Tape) -> None:
+    database = tape.database
+    until = database.now + _PATIENCE
+    tape.wait(lambda: _is_served(database) or database.now >= until)
+    if not _is_served(database):
+        raise tape.fail(
+            "ERROR: The database is unavailable",
+            "Type `configure FORCE <TOKEN...>' to configure without this check",
+        )
+
+
+def _is_served(database: Database) -> bool:
+    return database.recovery.serves and database.has_quorum

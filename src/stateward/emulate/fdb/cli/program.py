@@ -1,0 +1,186 @@
+"""fdbcli as a program: a line of commands, what they print, and with which code it ends."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from stateward.emulate.fdb.cli import commands, configuring, coordinating, excluding, keys
+from stateward.emulate.fdb.cli.tape import TIMED_OUT, Failed, Tape, TimeIsUp, minimal
+from stateward.emulate.fdb.cli.words import Command, Unterminated, split
+from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.telling import document
+from stateward.fdb.admin.answers import Answer
+from stateward.fdb.model.connection import ConnectionString
+
+_SKIPPED: Final = (
+    "WARNING: the previous command failed, the remaining commands will not be executed."
+)
+#: Seconds that it takes to find out how a database is that does not serve.
+_PROBING: Final = 12.0
+
+
+@dataclass(slots=True)
+class Session:
+    """What lasts for one call: the list of processes that ``kill`` fills, and options."""
+
+    listed: list[str] = field(default_factory=list)
+    may_write: bool = False
+    system: bool = False
+    lock_aware: bool = False
+
+
+class Fdbcli:
+    """One who has a cluster file, and runs fdbcli by it."""
+
+    def __init__(self, database: Database, path: str = "fdb.cluster") -> None:
+        self._database = database
+        self._path = path
+        #: What the cluster file holds; it is written anew when it is old.
+        self.string: ConnectionString = database.string
+        #: Told of every process that is killed.
+        self.killed: Callable[[str], None] = lambda _address: None
+
+    def run(self, line: str, timeout: float = 0.0) -> Answer:
+        """Run a line of commands."""
+        tape, session = Tape(self._database, timeout), Session()
+        try:
+            parts = split(line)
+        except Unterminated as error:
+            return Answer(1, f"ERROR: unterminated quote\n {error}\n", _MALFORMED)
+        code = 0
+        try:
+            self._run_all(parts, tape, session)
+        except TimeIsUp:
+            tape.err += TIMED_OUT
+            code = 1
+        except Failed:
+            code = 1
+        self._learn()
+        return Answer(code, tape.out, tape.err)
+
+    def _run_all(self, parts: Sequence[Command], tape: Tape, session: Session) -> None:
+        for place, it in enumerate(parts):
+            if len(parts) > 1:
+                tape.say(f">>> {it.text}")
+            try:
+                self._run_one(it.words, tape, session)
+            except Failed:
+                if place + 1 < len(parts):
+                    tape.say(_SKIPPED)
+                raise
+
+    def _run_one(self, words: Sequence[str], tape: Tape, session: Session) -> None:
+        name, *rest = words
+        if (simple := _SIMPLE.get(name)) is not None:
+            simple(tape, rest)
+        elif (kept := _KEYS.get(name)) is not None:
+            kept(tape, rest, session)
+        elif (own := self._own().get(name)) is not None:
+            own(tape, rest, session)
+        else:
+            raise tape.fail(f"ERROR: Unknown command `{name}'. Try `help'?")
+
+    def _own(self) -> Mapping[str, Callable[[Tape, list[str], Session], None]]:
+        return {
+            "status": self._status,
+            "coordinators": lambda tape, rest, _: coordinating.coordinators(
+                tape, rest, self.string
+            ),
+            "kill": self._kill,
+            "suspend": self._suspend,
+        }
+
+    def _coordinators(self, tape: Tape, words: list[str], _session: Session) -> None:
+        coordinating.coordinators(tape, words, self.string)
+
+    def _learn(self) -> None:
+        """Write the cluster file anew, if whoever coordinated before says who does now."""
+        if any(map(self._database.reachable, self.string.coordinators)):
+            self.string = self._database.string
+
+    # ------------------------------------------------------------------ how it is
+
+    def _status(self, tape: Tape, words: list[str], _session: Session) -> None:
+        database = self._database
+        if not database.recovery.serves and database.has_quorum:
+            tape.spend(_PROBING)
+        match words:
+            case ["json"]:
+                found = document.status(database, self.string, self._path)
+                tape.say(json.dumps(found, indent=4, separators=(",", " : ")))
+            case ["minimal"]:
+                tape.say(minimal(database))
+            case _:
+                tape.say(f"Using cluster file `{self._path}'.", "", minimal(database))
+
+    # ------------------------------------------------------------------ ending processes
+
+    def _kill(self, tape: Tape, words: list[str], session: Session) -> None:
+        if not words:
+            self._list(tape, session, "killed")
+            return
+        chosen = self._recognized(tape, words, session, "kill")
+        tape.spend(0.0 if words == ["all"] else 3.0)
+        for it in chosen:
+            self.killed(it)
+        tape.say(f"Attempted to kill {len(chosen)} processes")
+
+    def _suspend(self, tape: Tape, words: list[str], session: Session) -> None:
+        if not words:
+            self._list(tape, session, "suspended")
+            return
+        if len(words) < 2 or not words[0].isdigit():
+            tape.say("Usage: suspend <SECONDS> <ADDRESS...>")
+            raise Failed
+        chosen = self._recognized(tape, words[1:], session, "suspend")
+        tape.say(f"Attempted to suspend {len(chosen)} processes")
+
+    def _list(self, tape: Tape, session: Session, what: str) -> None:
+        tape.wait(lambda: self._database.has_quorum)
+        heard = [it for it in self._database.servers.values() if it.heard]
+        every = sorted(address for it in heard for address in it.addresses)
+        session.listed = [it.plain for it in every]
+        tape.say("", f"The following {len(every)} addresses can be {what}:", *session.listed, "")
+
+    def _recognized(self, tape: Tape, words: list[str], session: Session, verb: str) -> list[str]:
+        if words == ["all"]:
+            if not session.listed:
+                raise tape.fail(
+                    f"ERROR: no processes to {verb}. You must run the `{verb}\u2019 command"
+                    f" before running `{verb} all\u2019."
+                )
+            return session.listed
+        for it in words:
+            if it not in session.listed:
+                raise tape.fail(f"ERROR: process `{it}' not recognized.")
+        return words
+
+
+def _sleep(tape: Tape, words: list[str]) -> None:
+    tape.spend(float(words[0]))
+
+
+_MALFORMED: Final = (
+    "ERROR: Command failed to completely parse.\nERROR: Not running partial or malformed command:"
+)
+_SIMPLE: Final[Mapping[str, Callable[[Tape, list[str]], None]]] = {
+    "configure": configuring.configure,
+    "exclude": excluding.exclude,
+    "include": excluding.include,
+    "maintenance": commands.maintenance,
+    "lock": lambda tape, _: commands.lock(tape),
+    "setclass": commands.setclass,
+    "unlock": commands.unlock,
+    "sleep": _sleep,
+}
+_KEYS: Final[Mapping[str, Callable[[Tape, list[str], Session], None]]] = {
+    "getversion": keys.getversion,
+    "writemode": keys.writemode,
+    "option": keys.option,
+    "get": keys.get,
+    "set": keys.put,
+    "clear": keys.clear,
+}

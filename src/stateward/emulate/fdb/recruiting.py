@@ -1,0 +1,138 @@
+"""Who does what after a recovery: roles are given to those who fit best. Pure.
+
+Logs need as many zones as there are copies; where the zones are not there, nobody can write, and
+the database waits until they are. Exclusions count here too: that is how one can take it down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from stateward.emulate.fdb.servers import Server
+from stateward.fdb.model.classes import ProcessClass
+
+#: How well a class fits a role, the best first; a class that is not there does not do it.
+_LOG: Final = (
+    ProcessClass.LOG,
+    ProcessClass.TRANSACTION,
+    ProcessClass.UNSET,
+    ProcessClass.STORAGE,
+)
+_STORAGE: Final = (
+    ProcessClass.STORAGE,
+    ProcessClass.UNSET,
+    ProcessClass.TRANSACTION,
+    ProcessClass.LOG,
+)
+_STATELESS: Final = (
+    ProcessClass.STATELESS,
+    ProcessClass.UNSET,
+    ProcessClass.TRANSACTION,
+    ProcessClass.LOG,
+)
+#: Those that have one process each, and the class that is made for each.
+_SINGLES: Final = {
+    "cluster_controller": ProcessClass.CLUSTER_CONTROLLER,
+    "master": ProcessClass.MASTER,
+    "data_distributor": ProcessClass.DATA_DISTRIBUTOR,
+    "ratekeeper": ProcessClass.RATEKEEPER,
+    "consistency_scan": ProcessClass.CONSISTENCY_SCAN,
+}
+_MANY: Final = {
+    "commit_proxy": ProcessClass.COMMIT_PROXY,
+    "grv_proxy": ProcessClass.GRV_PROXY,
+    "resolver": ProcessClass.RESOLUTION,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """How many of each."""
+
+    logs: int
+    log_replicas: int
+    commit_proxies: int
+    grv_proxies: int
+    resolvers: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """Nobody can write: what there is too little of."""
+
+    what: str
+
+
+Roles = dict[str, list[str]]
+
+
+def recruited(servers: Sequence[Server], wanted: Wanted) -> Roles | Lacking:
+    """Return the roles of each process, by its id, of those that run and may be used."""
+    logs = log_servers(servers, wanted)
+    if isinstance(logs, Lacking):
+        return logs
+    free = [it for it in servers if it.process_class.may_be_stateless]
+    if not free:
+        return Lacking("a process for the roles without state")
+    found: Roles = {it.disk.process_id: [] for it in servers}
+    for role, made_for in _SINGLES.items():
+        found[_best(free, made_for, found).disk.process_id].append(role)
+    for role, made_for in _MANY.items():
+        many = {"commit_proxy": wanted.commit_proxies, "grv_proxy": wanted.grv_proxies}
+        for _ in range(min(many.get(role, wanted.resolvers), len(free))):
+            left = [it for it in free if role not in found[it.disk.process_id]]
+            found[_best(left, made_for, found).disk.process_id].append(role)
+    for it in logs:
+        found[it.disk.process_id].append("log")
+    return found
+
+
+def log_servers(servers: Sequence[Server], wanted: Wanted) -> list[Server] | Lacking:
+    """Return who has the logs: in as many zones as there are copies, or nobody can write."""
+    able = sorted(
+        (it for it in servers if it.process_class in _LOG),
+        key=lambda it: (_LOG.index(it.process_class), it.disk.process_id),
+    )
+    chosen = _spread(able, max(wanted.logs, wanted.log_replicas))
+    if len({it.zone for it in chosen}) < wanted.log_replicas:
+        return Lacking("zones for logs")
+    return chosen
+
+
+def storage_servers(servers: Iterable[Server], zones: int) -> list[Server]:
+    """Return who has data: all who are made for it, and of the others as few as zones lack."""
+    able = sorted(
+        (it for it in servers if it.process_class in _STORAGE),
+        key=lambda it: (_STORAGE.index(it.process_class), it.disk.process_id),
+    )
+    chosen = [it for it in able if it.process_class is ProcessClass.STORAGE]
+    for it in able:
+        there = {one.zone for one in chosen}
+        if len(there) < zones and it not in chosen and it.zone not in there:
+            chosen.append(it)
+    return chosen
+
+
+def _spread(able: Sequence[Server], many: int) -> list[Server]:
+    """Return so many, of as many zones as possible; among those the best come first."""
+    chosen: list[Server] = []
+    for is_new in (True, False):
+        for it in able:
+            zones = {one.zone for one in chosen}
+            if len(chosen) < many and it not in chosen and (it.zone not in zones) == is_new:
+                chosen.append(it)
+    return chosen
+
+
+def _best(free: Sequence[Server], made_for: ProcessClass, roles: Roles) -> Server:
+    """Return who fits best: made for it, then stateless, then whoever has least to do."""
+    order = (made_for, *_STATELESS)
+
+    def fitness(it: Server) -> tuple[int, int, str]:
+        kind = it.process_class
+        place = order.index(kind) if kind in order else len(order)
+        return place, len(roles[it.disk.process_id]), it.disk.process_id
+
+    return min(free, key=fitness)

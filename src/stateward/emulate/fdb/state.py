@@ -1,0 +1,109 @@
+"""What there is of a database at a moment: processes, coordinators, roles, data, keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from stateward.core.chance import Chance
+from stateward.emulate.fdb.keys import Store
+from stateward.emulate.fdb.recruiting import Roles
+from stateward.emulate.fdb.servers import Server
+from stateward.emulate.fdb.settings import Settings
+from stateward.emulate.fdb.shards import Shards
+from stateward.fdb.model.addresses import Address
+from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.exclusions import Exclusion
+
+#: Seconds until somebody has looked at the data after a recovery.
+LOOKED: Final = 30.0
+
+
+@dataclass(slots=True)
+class Recovery:
+    """How far the last recovery has come."""
+
+    name: str = "configuration_never_created"
+    #: When transactions were served again; None: they are not.
+    served: float | None = None
+    #: Grows by two with each.
+    generation: int = 0
+    #: What made it necessary, each with its moment.
+    causes: list[tuple[float, str]] = field(default_factory=list)
+
+    @property
+    def serves(self) -> bool:
+        """Whether transactions are served."""
+        return self.served is not None
+
+
+@dataclass(slots=True)
+class LogSet:
+    """The logs of one generation."""
+
+    epoch: int
+    disks: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class State:
+    """All of it; what happens to it is elsewhere."""
+
+    string: ConnectionString
+    chance: Chance
+    now: float = 0.0
+    born: float = 0.0
+    #: By the name of their disks: those who run.
+    servers: dict[str, Server] = field(default_factory=dict)
+    #: Processes that ended and are not yet known to be gone, and when they did.
+    fallen: dict[str, tuple[Server, float]] = field(default_factory=dict)
+    #: Those that are known to be gone, with their disks; they may come back.
+    missing: dict[str, tuple[Server, float]] = field(default_factory=dict)
+    settings: Settings | None = None
+    excluded: set[Exclusion] = field(default_factory=set)
+    failed: set[Exclusion] = field(default_factory=set)
+    recovery: Recovery = field(default_factory=Recovery)
+    roles: Roles = field(default_factory=dict)
+    logs: list[LogSet] = field(default_factory=list)
+    shards: Shards = field(default_factory=Shards)
+    store: Store = field(default_factory=Store)
+    #: A zone that may be away, and until when.
+    maintenance: tuple[str, float] | None = None
+    #: Since when somebody is about to look at the data.
+    looks: float = 0.0
+
+    @property
+    def barred(self) -> set[Exclusion]:
+        """Who shall have neither data nor roles."""
+        return self.excluded | self.failed
+
+    def usable(self) -> list[Server]:
+        """Return those who run, are heard, and may have roles."""
+        barred = self.barred
+        return [it for it in self.servers.values() if it.heard and not it.is_meant(barred)]
+
+    def server_at(self, address: str) -> Server | None:
+        """Return who listens at an address, without TLS."""
+        found = (it for it in self.servers.values() if address in [a.plain for a in it.addresses])
+        return next(found, None)
+
+    def known(self, disk: str) -> Server | None:
+        """Return a process by its disk, also one that is gone."""
+        gone = self.fallen.get(disk) or self.missing.get(disk)
+        return self.servers.get(disk) or (gone[0] if gone else None)
+
+    def reachable(self, address: Address) -> bool:
+        """Tell whether a coordinator answers."""
+        found = self.server_at(address.plain)
+        return found is not None and found.heard
+
+    @property
+    def has_quorum(self) -> bool:
+        """Whether a majority of the coordinators answers."""
+        answering = sum(self.reachable(it) for it in self.string.coordinators)
+        return answering >= self.string.quorum
+
+    @property
+    def has_looked(self) -> bool:
+        """Whether somebody has looked at the data since the last recovery."""
+        return self.recovery.serves and self.now >= self.looks + LOOKED

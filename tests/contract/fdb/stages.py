@@ -1,0 +1,96 @@
+"""How the world was before each recording, what happened in it meanwhile, and what differs by chance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from fakes.fdb_databases import come_back, configured, lose, unconfigured
+from stateward.emulate.fdb.database import Database
+
+Act = Callable[[Database], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A recording's beginning, what happened right before some of its steps, and what differs."""
+
+    begin: Callable[[], Database] = configured
+    #: Seconds between two steps.
+    pause: float = 45.0
+    acts: Mapping[int, Act] = field(default_factory=dict)
+    #: By step: why ours is another.
+    explained: Mapping[int, str] = field(default_factory=dict)
+
+
+def unlock(database: Database) -> None:
+    """What a program did by the special key."""
+    database.store.locked_by = ""
+
+
+def large() -> Database:
+    """Return a database with so much data that it takes a while to move it."""
+    return configured(size=1_200_000_000)
+
+
+def without(*names: str) -> Act:
+    return lambda database: lose(database, *names)
+
+
+def with_again(*names: str) -> Act:
+    return lambda database: come_back(database, *names)
+
+
+def stuck() -> Database:
+    """Return a database that was asked for data halls that it does not have."""
+    from stateward.emulate.fdb import tokens  # noqa: PLC0415
+
+    database = configured()
+    database.configure(tokens.read(["three_data_hall"]))
+    database.advance(database.now + 30)
+    return database
+
+
+STAGES: Mapping[str, Stage] = {
+    "01_unconfigured": Stage(unconfigured),
+    "02_configure_new": Stage(unconfigured),
+    "03_configure": Stage(),
+    "03b_stuck_configuration": Stage(stuck),
+    "03c_configure_more": Stage(),
+    "04_exclude_include": Stage(),
+    "04b_exclude_with_data": Stage(large, pause=1.0),
+    "05_exclude_unsafe": Stage(),
+    "07_coordinators": Stage(
+        explained={
+            16: "there `auto` had chosen others, so the one that is excluded coordinated not"
+        }
+    ),
+    "09_kill_suspend": Stage(),
+    "10_setclass": Stage(),
+    "11_maintenance": Stage(pause=1.0),
+    "12_lock": Stage(acts={15: unlock}, explained={13: "the word that must be typed is drawn"}),
+    "08_majority_coordinators_lost": Stage(acts={0: without("storage-2", "storage-3")}, pause=1.0),
+}
+#: Recordings of other programs, of other clusters, or of what the model does not do yet.
+NOT_PLAYED: Mapping[str, str] = {
+    "00_programs": "versions and options of all programs: for the programs themselves",
+    "04c_exclude_in_progress": "a log that was stopped a second before",
+    "06_all_logs_down": "text of the long status",
+    "06_degraded": "statuses only; tests/unit/emulate/fdb/test_status.py",
+    "06_degraded_log": "statuses only; tests/unit/emulate/fdb/test_status.py",
+    "08_coordinator_lost": "which coordinators `auto` chooses",
+    "09b_suspend": "suspension",
+    "13_backup": "backup",
+    "14_restore": "restore",
+    "15_python_binding": "the binding",
+    "16_fdbmonitor": "fdbmonitor",
+    "17_protocol": "other protocols",
+    "18_tls": "TLS",
+    "19_cluster_file": "files",
+    "19_coordinator_wiped": "statuses only",
+    "19b_readonly_cluster_file": "files",
+    "20_too_few_zones": "another cluster",
+    "20b_way_out_of_stuck_exclusion": "another cluster",
+    "21_majority_lost_still_serving": "another cluster",
+    "22_exclude_failed_with_data": "which pairs of disks are teams is chance",
+}

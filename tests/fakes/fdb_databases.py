@@ -1,0 +1,59 @@
+"""A database as in the recordings: five storage processes, three of logs, two without state."""
+
+from __future__ import annotations
+
+from stateward.core.chance import Chance
+from stateward.emulate.fdb import tokens
+from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.servers import Disk, Server
+from stateward.fdb.model.addresses import Address
+from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.connection import ConnectionString
+
+#: By class: the third number of addresses, and how many there are.
+LAYOUT = {"storage": (1, 5), "log": (2, 3), "stateless": (3, 2)}
+STRING = "lab:abcdefgh@127.0.1.1:4501,127.0.1.2:4501,127.0.1.3:4501"
+
+
+def server(name: str, started: float = 0.0, disk: Disk | None = None) -> Server:
+    """Return a process of the recordings by its name, as ``storage-1``."""
+    kind, number = name.split("-")
+    address = Address(f"127.0.{LAYOUT[kind][0]}.{number}", 4501)
+    zone = f"z{number}"
+    localities = {"dcid": "dc1", "zoneid": zone, "machineid": zone, "instance_id": name}
+    kept = disk or Disk(f"{name}".encode().hex().ljust(32, "0"))
+    return Server((address,), kept, ProcessClass(kind), localities, started=started)
+
+
+def names() -> list[str]:
+    """Return the names of all processes."""
+    return [f"{kind}-{n}" for kind, (_, many) in LAYOUT.items() for n in range(1, many + 1)]
+
+
+def unconfigured() -> Database:
+    """Return processes that found each other, and no database yet."""
+    made = Database(ConnectionString.parse(STRING), Chance(1))
+    for name in names():
+        made.join(server(name))
+    return made
+
+
+def configured(words: str = "new double ssd logs=2", size: int = 60_000_000) -> Database:
+    """Return a database that has been healthy for a while."""
+    made = unconfigured()
+    made.configure(tokens.read(words.split()))
+    made.shards.fill(size)
+    made.advance(60.0)
+    return made
+
+
+def lose(database: Database, *lost: str) -> None:
+    """Let processes end."""
+    for name in lost:
+        database.leave(server(name).disk.process_id)
+
+
+def come_back(database: Database, *back: str) -> None:
+    """Let processes start again on their disks."""
+    for name in back:
+        database.join(server(name, database.now))
