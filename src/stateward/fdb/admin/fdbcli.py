@@ -7,12 +7,12 @@ OutcomeUnknown, and who asked reads back.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
+from pathlib import Path
+from typing import Final, Protocol
 
 from stateward.core.errors import OutcomeUnknown
 from stateward.fdb.admin import answers, commands
 from stateward.fdb.admin.answers import Answer, ExclusionList, Stage
-from stateward.fdb.admin.session import Session
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.configuration import Configuration
 from stateward.fdb.model.connection import ConnectionString
@@ -25,10 +25,27 @@ _PROGRAM: Final = "fdbcli"
 _LONG, _SHORT, _GRACE = 40, 20, 10
 
 
+class Console(Protocol):
+    """Who runs fdbcli for one database: as a process, or as the stand-in in memory."""
+
+    @property
+    def file(self) -> Path:
+        """The cluster file."""
+
+    def now(self) -> float:
+        """Return what time it is."""
+
+    def found_by(self) -> ConnectionString:
+        """Return how the database is found, as far as fdbcli was told."""
+
+    async def run(self, program: str, words: Sequence[str], seconds: float) -> Answer:
+        """Run a program to its end, or for so many seconds."""
+
+
 class Fdbcli:
     """One database, asked and changed by fdbcli."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Console) -> None:
         self._session = session
 
     # ------------------------------------------------------------------ asking
