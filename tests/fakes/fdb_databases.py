@@ -47,6 +47,27 @@ def configured(words: str = "new double ssd logs=2", size: int = 60_000_000) -> 
     return made
 
 
+def small_server(number: int, kind: str = "storage") -> Server:
+    """Return a process of the recordings' small cluster."""
+    zone = f"z{number}"
+    localities = {"dcid": "dc1", "zoneid": zone, "machineid": zone, "instance_id": f"s{number}"}
+    address = Address(f"127.0.8.{number}", 4501)
+    return Server((address,), Disk(f"{number:032x}"), ProcessClass(kind), localities)
+
+
+def small(words: str = "") -> Database:
+    """Return three storage processes, which coordinate too, and one without state."""
+    string = "small:smallsm1@127.0.8.1:4501,127.0.8.2:4501,127.0.8.3:4501"
+    made = Database(ConnectionString.parse(string), Chance(1))
+    for number in (1, 2, 3):
+        made.join(small_server(number))
+    made.join(small_server(4, "stateless"))
+    if words:
+        made.configure(tokens.read(words.split()))
+        made.advance(60.0)
+    return made
+
+
 def lose(database: Database, *lost: str) -> None:
     """Let processes end."""
     for name in lost:

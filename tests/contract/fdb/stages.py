@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from fakes.fdb_databases import come_back, configured, lose, unconfigured
+from fakes.fdb_databases import come_back, configured, lose, small, small_server, unconfigured
+from stateward.emulate.fdb import tokens
 from stateward.emulate.fdb.database import Database
+from stateward.fdb.model import exclusions
 
 Act = Callable[[Database], None]
 
@@ -43,12 +45,37 @@ def with_again(*names: str) -> Act:
 
 def stuck() -> Database:
     """Return a database that was asked for data halls that it does not have."""
-    from stateward.emulate.fdb import tokens  # noqa: PLC0415
-
     database = configured()
     database.configure(tokens.read(["three_data_hall"]))
     database.advance(database.now + 30)
     return database
+
+
+def stuck_small() -> Database:
+    """Return the small one with two of three excluded, one of these lost, and a new one since."""
+    database = small("new double ssd logs=2")
+    for number in (2, 3):
+        database.exclude([exclusions.parse(f"127.0.8.{number}:4501")])
+        database.advance(database.now + 60)
+    database.leave(small_server(3).disk.process_id)
+    database.advance(database.now + 20)
+    database.join(small_server(5))
+    database.advance(database.now + 8)
+    return database
+
+
+def with_coordinators() -> Database:
+    """Return the small one with three more processes that do nothing but coordinate."""
+    database = small("new double ssd logs=2")
+    for number in (11, 12, 13):
+        database.join(small_server(number, "coordinator"))
+    return database
+
+
+def without_two_coordinators(database: Database) -> None:
+    for number in (12, 13):
+        database.leave(small_server(number).disk.process_id)
+    database.advance(database.now + 3)
 
 
 STAGES: Mapping[str, Stage] = {
@@ -69,16 +96,26 @@ STAGES: Mapping[str, Stage] = {
     "10_setclass": Stage(),
     "11_maintenance": Stage(pause=1.0),
     "12_lock": Stage(acts={15: unlock}, explained={13: "the word that must be typed is drawn"}),
+    "04c_exclude_in_progress": Stage(
+        large,
+        pause=1.0,
+        acts={10: without("log-3")},
+        explained={10: "it was not yet known to be gone there, and so called drained"},
+    ),
+    "08_coordinator_lost": Stage(acts={0: without("storage-3"), 2: with_again("storage-3")}),
+    "20_too_few_zones": Stage(small),
+    "20b_way_out_of_stuck_exclusion": Stage(stuck_small),
+    "21_majority_lost_still_serving": Stage(
+        with_coordinators, pause=5.0, acts={3: without_two_coordinators}
+    ),
     "08_majority_coordinators_lost": Stage(acts={0: without("storage-2", "storage-3")}, pause=1.0),
 }
 #: Recordings of other programs, of other clusters, or of what the model does not do yet.
 NOT_PLAYED: Mapping[str, str] = {
     "00_programs": "versions and options of all programs: for the programs themselves",
-    "04c_exclude_in_progress": "a log that was stopped a second before",
     "06_all_logs_down": "text of the long status",
     "06_degraded": "statuses only; tests/unit/emulate/fdb/test_status.py",
     "06_degraded_log": "statuses only; tests/unit/emulate/fdb/test_status.py",
-    "08_coordinator_lost": "which coordinators `auto` chooses",
     "09b_suspend": "suspension",
     "13_backup": "backup",
     "14_restore": "restore",
@@ -89,8 +126,5 @@ NOT_PLAYED: Mapping[str, str] = {
     "19_cluster_file": "files",
     "19_coordinator_wiped": "statuses only",
     "19b_readonly_cluster_file": "files",
-    "20_too_few_zones": "another cluster",
-    "20b_way_out_of_stuck_exclusion": "another cluster",
-    "21_majority_lost_still_serving": "another cluster",
     "22_exclude_failed_with_data": "which pairs of disks are teams is chance",
 }

@@ -155,8 +155,12 @@ def _report_one(tape: Tape, who: str, meant: Sequence[Server], kind: str) -> Non
 
 def _warn_of_coordinators(tape: Tape, targets: Sequence[Exclusion]) -> None:
     database = tape.database
-    mine = {it.plain for it in database.string.coordinators}
-    found = [it.address.plain for it in _meant(database, targets) if it.address.plain in mine]
+    meant = {it.address.plain for it in _meant(database, targets)}
+    found = [
+        it.plain
+        for it in sorted(database.string.coordinators)
+        if it.plain in meant or any(one.covers([it], {}) for one in targets)
+    ]
     for it in found:
         tape.warn(f"WARNING: {it} is a coordinator!")
     if found:
