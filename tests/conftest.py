@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 import structlog
 
+from contract.fdb import telling as recordings
 from fakes import kubectl, loops
 from real import clusters, planes, report
 from stateward.core.errors import UsageError
@@ -115,4 +116,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.write_line(f"real: {report.parts_text()}")
     if not config.getoption("--cluster"):
         terminalreporter.write_line("cluster: `make test-cluster` tells stories on real nodes")
+    for line in recordings.lines_of(terminalreporter.stats):
+        terminalreporter.write_line(line)
     terminalreporter.write_line(f"kubectl: {kubectl.find().told}")

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from contract.fdb import telling
 from contract.fdb.stages import NOT_PLAYED, STAGES, Stage
 from stateward.emulate.fdb.cli.program import Fdbcli
 from stateward.emulate.fdb.database import Database
@@ -84,15 +85,19 @@ def play(name: str, stage: Stage) -> Iterator[tuple[int, str, Answer, Answer]]:
 
 
 @pytest.mark.parametrize("name", STAGES)
-def test_the_stand_in_says_what_the_real_one_said(name: str) -> None:
+def test_the_stand_in_says_what_the_real_one_said(
+    name: str, record_property: Callable[[str, object], None]
+) -> None:
     stage = STAGES[name]
-    wrong, odd = [], set(stage.explained)
+    wrong, odd, same = [], set(stage.explained), 0
     for number, command, theirs, ours in play(name, stage):
         if command.startswith("status"):
             continue  # documents are compared in tests/unit/emulate/fdb/test_status.py
         if ours != theirs and number not in stage.explained:
             wrong.append(f"{number}: {command}\n  theirs {theirs}\n  ours   {ours}")
         elif ours == theirs:
+            same += 1
             odd.discard(number)
+    record_property(telling.NAME, [name, same, len(odd)])
     assert not wrong, "\n".join(wrong)
     assert odd == set(stage.explained), "what is explained must differ"
