@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
+
+import yaml
 
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
 from stateward.kube import conditions
@@ -125,7 +127,7 @@ def create(key: ObjectKey = KEY, **spec: object) -> Step:
         except AlreadyExists:
             return
 
-    return Step(f"create {key.name} {spec or ''}".strip(), do, lambda it: is_ready(it, key))
+    return Step(f"create {key.name} {_in_a_line(spec)}".strip(), do, lambda it: is_ready(it, key))
 
 
 def edit(key: ObjectKey = KEY, until: Holds | None = None, **spec: object) -> Step:
@@ -137,7 +139,14 @@ def edit(key: ObjectKey = KEY, until: Holds | None = None, **spec: object) -> St
         except NotFound:
             return
 
-    return Step(f"edit {key.name} {spec}", do, until or (lambda it: is_ready(it, key)))
+    return Step(f"edit {key.name} {_in_a_line(spec)}", do, until or (lambda it: is_ready(it, key)))
+
+
+def _in_a_line(spec: Mapping[str, object]) -> str:
+    """Return a spec in one line, as one would write it in a manifest."""
+    if not spec:
+        return ""
+    return yaml.safe_dump(spec, default_flow_style=True, width=2**16, sort_keys=False).strip()
 
 
 def remove(key: ObjectKey = KEY) -> Step:
@@ -215,7 +224,7 @@ def err(guard: str, **spec: object) -> Step:
     async def do(it: EtcdWorld) -> None:
         await mistakes.err(it, KEY, guard, spec)
 
-    return Step(f"err {spec}", do, lambda it: mistakes.is_told(it, guard))
+    return Step(f"err {_in_a_line(spec)}", do, lambda it: mistakes.is_told(it, guard))
 
 
 def people(text: str, what: Callable[[EtcdWorld, ObjectKey], Awaitable[None]]) -> Step:
