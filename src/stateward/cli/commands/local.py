@@ -18,6 +18,7 @@ from stateward.app import local as app
 from stateward.app.etcd import releases
 from stateward.app.etcd.available import available
 from stateward.app.etcd.programs import images_with_etcd
+from stateward.app.fdb import releases as fdb_releases
 from stateward.app.local import ControlPlane
 from stateward.cli import signals
 from stateward.cli.render.local import differences_text, report_lines, welcome
@@ -158,6 +159,31 @@ def get_etcd(version: str, site: str, *, yes: bool) -> int:
     return asyncio.run(_get_etcd(release, place, is_agreed=yes))
 
 
+@local.command("get-fdb", short_help="Fetch an official release of FoundationDB, after asking.")
+@click.option("--version", default=fdb_releases.USUAL, show_default=True, metavar="X.Y.Z")
+@click.option(
+    "--mirror",
+    "site",
+    default="",
+    metavar="URL",
+    help=f"Where releases are.  [default: ${fdb_releases.SITE_VARIABLE}, or {fdb_releases.SITE}]",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def get_fdb(version: str, site: str, *, yes: bool) -> int:
+    """Download FoundationDB's programs, compare their checksums and keep them in the cache."""
+    release = fdb_releases.release_of(version, site)
+    place = fdb_releases.place_of(release)
+    if (place / "fdbserver").is_file():
+        click.echo(f"local: FoundationDB {release.version} is there already, in {place}")
+        return 0
+    if not yes and not sys.stdin.isatty():
+        raise UsageError(
+            f"somebody must agree to fetching {release.site}, and there is no terminal to ask",
+            hint="say --yes",
+        )
+    return asyncio.run(_get_fdb(release, place, is_agreed=yes))
+
+
 @local.command(short_help="Say what it does not do.")
 def differences() -> None:
     """List, honestly, how this differs from a real Kubernetes."""
@@ -213,6 +239,18 @@ async def _get_etcd(release: releases.Release, place: Path, *, is_agreed: bool) 
         return 1
     await releases.fetch(offer, place)
     click.echo(f"local: etcd {release.version} is in {place}")
+    return 0
+
+
+async def _get_fdb(release: fdb_releases.Release, place: Path, *, is_agreed: bool) -> int:
+    offer = await fdb_releases.look(release)
+    size = "of unknown size" if offer.size is None else f"{offer.size / 1e6:.1f} MB"
+    click.echo(f"local: FoundationDB {release.version} from {release.site}, {size}")
+    if not is_agreed and not _agrees(f"Fetch it and keep it in {place}?"):
+        click.echo("local: nothing was fetched")
+        return 1
+    await fdb_releases.fetch(offer, place)
+    click.echo(f"local: FoundationDB {release.version} is in {place}")
     return 0
 
 

@@ -1,0 +1,212 @@
+"""`stateward local get-fdb`: what it fetches is whole and checked, or nothing is kept of it."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from stateward.app.fdb import releases
+from stateward.app.fdb.releases import release_of
+from stateward.cli.main import main
+
+VERSION = "7.3.99"
+FILES = release_of(VERSION, "https://example.org").files()
+KEPT = ["backup_agent", "fdbbackup", "fdbcli", "fdbrestore", "fdbserver", "libfdb_c.so"]
+
+
+def program(says: str = VERSION) -> bytes:
+    filling = "#" + "x" * 100_000
+    return f"#!/bin/sh\necho 'FoundationDB 7.3 (v{says})'\nexit 0\n{filling}\n".encode()
+
+
+@dataclass
+class Site:
+    """What is served by path, which of it ends in the middle, and what was asked for from where."""
+
+    url: str = ""
+    pages: dict[str, bytes] = field(default_factory=dict)
+    cut: dict[str, int] = field(default_factory=dict)
+    asked: list[tuple[str, str]] = field(default_factory=list)
+    gives_parts: bool = True
+
+    def offer(self, **bodies: bytes) -> None:
+        for name, url in FILES.items():
+            body = bodies.get(name.partition(".")[0], program())
+            self.pages[f"/{VERSION}/{url.name}"] = body
+            self.say(url.name, hashlib.sha256(body).hexdigest())
+
+    def say(self, name: str, digest: str) -> None:
+        self.pages[f"/{VERSION}/{name}.sha256"] = f"{digest}  {name}\n".encode()
+
+
+@contextmanager
+def serving() -> Iterator[Site]:
+    site = Site()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            wanted = self.headers.get("Range", "")
+            site.asked.append((self.path, wanted))
+            body = site.pages.get(self.path)
+            if body is None:
+                self.send_error(404)
+                return
+            since = int(wanted.removeprefix("bytes=").rstrip("-") or 0) if site.gives_parts else 0
+            if since >= len(body) > 0:
+                self.send_error(416)
+                return
+            self.send_response(206 if since else 200)
+            self.send_header("Content-Length", str(len(body) - since))
+            self.end_headers()
+            end = site.cut.get(self.path, len(body))
+            try:
+                self.wfile.write(body[since : max(since, end)])
+            except OSError:
+                self.close_connection = True
+            self.close_connection = self.close_connection or end < len(body)
+
+        def log_message(self, *_words: object) -> None:
+            return
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+    thread.start()
+    site.url = f"http://127.0.0.1:{server.server_port}"
+    try:
+        yield site
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    with serving() as it:
+        yield it
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv(releases.SITE_VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    return tmp_path / "xdg" / "stateward" / "fdb"
+
+
+def get(site: Site | str, *words: str) -> int:
+    url = site if isinstance(site, str) else site.url
+    return main(["local", "get-fdb", "--version", VERSION, "--mirror", url, *words])
+
+
+def test_a_release_is_fetched_and_can_be_run(site: Site, cache: Path, capsys) -> None:
+    site.offer()
+    assert get(site, "--yes") == 0
+    place = cache / VERSION
+    assert sorted(it.name for it in place.iterdir()) == KEPT
+    assert all(os.access(place / it, os.X_OK) for it in KEPT if it != "libfdb_c.so")
+    assert f"local: FoundationDB {VERSION} is in {place}" in capsys.readouterr().out
+    site.asked.clear()
+    assert get(site) == 0
+    assert site.asked == [], "it is there already"
+
+
+@pytest.mark.parametrize("gives_parts", [True, False])
+def test_what_was_interrupted_is_gone_on_with(
+    site: Site, cache: Path, capsys, gives_parts: bool
+) -> None:
+    site.offer()
+    site.gives_parts = gives_parts
+    name = f"/{VERSION}/{FILES['fdbcli'].name}"
+    site.cut[name] = 60_000
+    assert get(site, "--yes") == 1
+    assert "must be reachable and answer to the end" in capsys.readouterr().err
+    assert not (cache / VERSION).exists()
+    kept = (cache / f".{VERSION}.part" / "fdbcli").stat().st_size
+    assert 0 < kept <= 60_000
+    site.cut.clear()
+    assert get(site, "--yes") == 0
+    assert (name, f"bytes={kept}-") in site.asked
+    assert sorted(it.name for it in (cache / VERSION).iterdir()) == KEPT
+
+
+def test_a_wrong_checksum_keeps_nothing_of_that_file(site: Site, cache: Path, capsys) -> None:
+    site.offer()
+    site.say(FILES["fdbcli"].name, "a" * 64)
+    assert get(site, "--yes") == 1
+    assert f"must have the SHA-256 {'a' * 64}" in capsys.readouterr().err
+    assert not (cache / VERSION).exists()
+    assert not (cache / f".{VERSION}.part" / "fdbcli").exists()
+
+
+def test_a_list_without_a_checksum_is_said_to(site: Site, capsys) -> None:
+    site.offer()
+    site.pages[f"/{VERSION}/{FILES['fdbcli'].name}.sha256"] = b"nonsense"
+    assert get(site, "--yes") == 1
+    assert "must have a SHA-256 of fdbcli" in capsys.readouterr().err
+
+
+def test_what_is_not_there_is_said_to(site: Site, capsys) -> None:
+    assert get(site, "--yes") == 2
+    assert "must be there, and is not" in capsys.readouterr().err
+
+
+def test_another_version_is_not_kept(site: Site, cache: Path, capsys) -> None:
+    site.offer(fdbserver=program("7.1.5"))
+    assert get(site, "--yes") == 1
+    assert "must be of FoundationDB 7.3, and is 7.1.5" in capsys.readouterr().err
+    assert list(cache.iterdir()) == []
+
+
+def test_what_cannot_be_run_is_not_kept(site: Site, cache: Path, capsys) -> None:
+    site.offer(fdbserver=b"\x7fELF nonsense")
+    assert get(site, "--yes") == 1
+    assert "--version must name a version" in capsys.readouterr().err
+    assert list(cache.iterdir()) == []
+
+
+def test_what_has_no_end_is_not_kept(site: Site, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    site.offer()
+    monkeypatch.setattr(releases, "_PROGRAM", 50_000)
+    assert get(site, "--yes") == 1
+    assert "has more than 50000 bytes" in capsys.readouterr().err
+
+
+def test_a_cache_that_cannot_be_written_is_said_to(
+    site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
+) -> None:
+    site.offer()
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+    assert get(site, "--yes") == 1
+    assert "must be a folder to write to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--version", "seven"], "--version: a version must look like"),
+        (["--mirror", "http://example.org"], "the site must be asked by https"),
+        (["--mirror", "http://[::"], "the site must be an address"),
+    ],
+)
+def test_misuse_is_one_sentence(words: list[str], sentence: str, capsys) -> None:
+    assert main(["local", "get-fdb", "--yes", *words]) == 2
+    assert sentence in capsys.readouterr().err
+
+
+def test_nobody_to_ask_has_not_agreed(site: Site, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr(sys.stdin, "isatty", lambda: False)
+    assert get(site) == 2
+    assert "say --yes" in capsys.readouterr().err
+    assert site.asked == []
