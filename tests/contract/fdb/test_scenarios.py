@@ -7,12 +7,17 @@ from typing import Any
 import pytest
 
 from contract.fdb.backends import DOUBLE, Lab, created, model
+from fakes.fdb_databases import server
 from stateward.core.errors import OutcomeUnknown
 from stateward.core.facts import Known
+from stateward.emulate.fdb.console import Console
+from stateward.emulate.fdb.servers import Disk
 from stateward.fdb.admin.answers import Stage
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, Refusal
+from stateward.fdb.admin.fdbcli import Fdbcli
 from stateward.fdb.model import exclusions
 from stateward.fdb.model.addresses import Address
+from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Configuration
 from stateward.fdb.status import (
     configuration,
@@ -345,6 +350,149 @@ async def test_who_was_away_for_too_long_is_healed() -> None:
     lab.lose("storage-5")
     lab.pass_by(180)
     assert value(health.fewest_replicas(await lab.admin.status())) == 2
+
+
+# -------------------------------------------------------------------------- disks, addresses, classes
+
+
+async def test_a_wiped_disk_is_another_process_of_the_same_name() -> None:
+    lab = await created()
+    (before,) = value(processes.roster(await lab.admin.status())).groups["storage-5"]
+    lab.lose("storage-5")
+    lab.pass_by(10)
+    lab.database.join(server("storage-5", lab.database.now, Disk("f" * 32)))
+    (after,) = value(processes.roster(await lab.admin.status())).groups["storage-5"]
+    assert (after.key != before.key, after.addresses) == (True, before.addresses)
+
+
+async def test_what_a_wiped_disk_had_is_healed_from_others() -> None:
+    lab = await created()
+    lab.lose("storage-5")
+    lab.database.join(server("storage-5", lab.database.now, Disk("f" * 32)))
+    lab.pass_by(120)
+    status = await lab.admin.status()
+    assert value(health.fewest_replicas(status)) == 2
+    assert value(health.is_fully_replicated(status)) is True
+
+
+async def test_with_all_copies_gone_data_is_missing_until_a_disk_is_back() -> None:
+    lab = await created()
+    lab.lose("storage-3", "storage-4", "storage-5")
+    lab.pass_by(60)
+    status = await lab.admin.status()
+    assert value(health.fewest_replicas(status)) == 0
+    assert value(health.is_fully_replicated(status)) is False
+    lab.come_back("storage-3", "storage-4", "storage-5")
+    lab.pass_by(60)
+    assert value(health.fewest_replicas(await lab.admin.status())) == 2
+
+
+async def test_who_is_excluded_stays_so_when_it_is_restarted() -> None:
+    lab = await created()
+    await lab.admin.exclude([by("storage-4")])
+    lab.pass_by(60)
+    await lab.admin.kill([at("127.0.1.4:4501")])
+    lab.pass_by(60)
+    left = leaving.Leftovers(await lab.admin.status())
+    assert value(left.on("storage-4")).is_gone
+
+
+async def test_by_locality_one_is_excluded_at_its_next_address_too() -> None:
+    lab = await created()
+    await lab.admin.exclude([by("storage-4")])
+    lab.pass_by(60)
+    lab.lose("storage-4")
+    moved = server("storage-4", lab.database.now)
+    moved.addresses = (at("127.0.9.4:4501"),)
+    lab.database.join(moved)
+    (one,) = value(processes.roster(await lab.admin.status())).groups["storage-4"]
+    assert one.entry.excluded is True
+
+
+async def test_by_address_it_is_not() -> None:
+    lab = await created()
+    await lab.admin.exclude([exclusions.parse("127.0.1.4:4501")])
+    lab.pass_by(60)
+    lab.lose("storage-4")
+    moved = server("storage-4", lab.database.now)
+    moved.addresses = (at("127.0.9.4:4501"),)
+    lab.database.join(moved)
+    (one,) = value(processes.roster(await lab.admin.status())).groups["storage-4"]
+    assert one.entry.excluded is False
+
+
+async def test_a_whole_machine_is_excluded_and_included_with_all_its_ports() -> None:
+    lab = await created()
+    both = [exclusions.parse("127.0.1.4"), exclusions.parse("127.0.1.4:4501")]
+    await lab.admin.exclude(both)
+    await lab.admin.include([both[0]])
+    assert (await lab.admin.exclusions()).excluded == frozenset()
+
+
+async def test_two_that_exclude_at_once_both_have_their_way() -> None:
+    lab = await created()
+    other = Fdbcli(Console(lab.database))
+    await lab.admin.exclude([by("storage-4")])
+    await other.exclude([by("storage-5")])
+    lab.pass_by(90)
+    left = leaving.Leftovers(await other.status())
+    assert [value(left.on(it)).is_gone for it in ("storage-4", "storage-5")] == [True, True]
+
+
+async def test_who_has_an_old_cluster_file_is_told_of_the_new_one() -> None:
+    lab = await created()
+    other = Fdbcli(Console(lab.database))
+    new = await lab.admin.change_coordinators([at("127.0.1.4:4501")])
+    assert await other.connection_string() != new
+    await other.status()
+    assert await other.connection_string() == new
+
+
+async def test_a_process_of_another_class_takes_other_work() -> None:
+    lab = await created()
+    lab.lose("storage-5")
+    lab.pass_by(5)
+    other = server("storage-5", lab.database.now)
+    other.told_class = ProcessClass.STATELESS
+    lab.database.join(other)
+    lab.pass_by(120)
+    (one,) = value(processes.roster(await lab.admin.status())).groups["storage-5"]
+    assert one.entry.class_type == "stateless"
+    assert [it.role for it in one.entry.roles if it.role == "storage"] == []
+
+
+async def test_a_slow_process_says_so() -> None:
+    lab = await created()
+    next(iter(lab.database.servers.values())).degraded = True
+    (slow,) = (
+        it
+        for group in value(processes.roster(await lab.admin.status())).groups.values()
+        for it in group
+        if it.entry.degraded is True
+    )
+    assert slow.instance == "storage-1"
+
+
+async def test_one_whom_nobody_hears_is_as_good_as_gone() -> None:
+    lab = await created()
+    silent = lab.database.servers[server("storage-3").disk.process_id]
+    silent.heard = False
+    status = await lab.admin.status()
+    assert "storage-3" not in value(processes.roster(status)).groups
+    assert [it.reachable for it in value(coordinators.coordinators(status))].count(False) == 1
+
+
+async def test_a_recovery_is_counted_with_its_cause() -> None:
+    lab = await created()
+    lab.lose("log-2")
+    lab.pass_by(5)
+    await lab.admin.configure(Configuration(logs=3))
+    causes = [text for _, text in lab.database.recovery.causes]
+    assert causes == [
+        "the database was created",
+        "127.0.2.2:4501 was lost",
+        "the configuration was changed",
+    ]
 
 
 def test_the_lab_is_as_recorded() -> None:
