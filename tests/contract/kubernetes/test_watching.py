@@ -120,8 +120,9 @@ async def test_one_object_is_watched_by_its_name(wire: Wire) -> None:
 
 
 async def test_fields_come_and_go_too(wire: Wire) -> None:
-    pod = {"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
-    made = (await wire.post("pods", pod)).made()
+    # Nobody schedules it: who tried would write that there is no node, at any moment.
+    spec = {"containers": [{"name": "c", "image": "i"}], "schedulerName": "nobody"}
+    made = (await wire.post("pods", {"metadata": {"name": "p"}, "spec": spec})).made()
     (await wire.patch("pods/p/status", {"status": {"phase": "Running"}})).ok()
     (await wire.patch("pods/p/status", {"status": {"phase": "Succeeded"}})).ok()
 
