@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from stateward.core.facts import Fact, Known, Unknown
 from stateward.fdb.model import exclusions as entries
@@ -95,18 +95,24 @@ class Leftovers:
         path, entry = f"cluster.processes.{process.key}", process.entry
         if entry.excluded is UNSET or entry.roles is UNSET or not process.addresses:
             return missing(self._status, path)
+        if entry.uptime_seconds is UNSET:
+            return Unknown(f"{path} did not answer, so it is listed without its roles")
         if not entry.excluded:
             return known(self._status, Left("it is not excluded"))
         for it in entry.roles:
-            if it.role in _KEEPERS:
-                return known(self._status, Left(f"it has the role {it.role}"))
             if it.role not in _OTHERS:
-                return Unknown(f"{path} has a role that nobody knows: {it.role}")
+                return self._kept_by(it.role, path)
         if not isinstance(self._logs, Known):
             return self._logs
         if any(it.plain in self._logs.value for it in process.addresses):
             return known(self._status, Left("logs of a generation are on it"))
         return known(self._status, Left())
+
+    def _kept_by(self, role: str | UnsetType, path: str) -> Fact[Left]:
+        """Return what a role keeps; of one that nobody knows, nobody knows that either."""
+        if role in _KEEPERS:
+            return known(self._status, Left(f"it has the role {role}"))
+        return Unknown(f"{path} has a role that nobody knows: {role}")
 
 
 def _is_beside(nameless: Sequence[Reporting], processes: Sequence[Reporting]) -> bool:

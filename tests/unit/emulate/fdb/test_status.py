@@ -190,6 +190,17 @@ def test_processes_say_who_they_are() -> None:
     assert [it.role for it in one.entry.roles] == ["coordinator", "storage"]  # type: ignore[union-attr]
 
 
+def test_who_was_just_lost_is_listed_as_the_real_one_lists_it() -> None:
+    (real,) = (
+        it
+        for it in recording("log_lost_1s")["cluster"]["processes"].values()
+        if it["address"] == "127.0.2.1:4501"
+    )
+    ours = told(log_lost())["cluster"]["processes"][server("log-1").disk.process_id]
+    assert ours.keys() == real.keys()
+    assert ours["roles"] == real["roles"] == []
+
+
 def test_a_cluster_file_that_is_old_is_told() -> None:
     database = configured()
     database.move_coordinators(database.string.coordinators)

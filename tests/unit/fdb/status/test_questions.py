@@ -122,6 +122,22 @@ def test_a_log_of_an_earlier_generation_is_something_left() -> None:
     assert short(found) == exclusions.Left("logs of a generation are on it")
 
 
+def test_who_did_not_answer_is_listed_without_roles_and_may_not_go() -> None:
+    """As in log_lost_1s: a second after its end a log is still listed, and with no role at all."""
+    (lost,) = (
+        it
+        for it in document("log_lost_1s")["cluster"]["processes"].values()
+        if it["address"] == "127.0.2.1:4501"
+    )
+    assert (lost["roles"], "uptime_seconds" in lost) == ([], False)
+    tree = document("excluded_done")
+    for it in tree["cluster"]["processes"].values():
+        it.pop("uptime_seconds")
+    found = exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5")
+    assert isinstance(found, Unknown)
+    assert "did not answer" in found.reason
+
+
 def test_who_has_a_role_that_nobody_knows_may_not_go() -> None:
     tree = document("excluded_done")
     for it in tree["cluster"]["processes"].values():

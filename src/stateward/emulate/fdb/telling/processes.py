@@ -18,7 +18,7 @@ def processes(database: Database) -> dict[str, Any]:
     """Return an entry for everybody who reports; who was just lost still has most of one."""
     found = {disk: _entry(database, it) for disk, it in database.servers.items() if it.heard}
     for disk, (it, _) in database.fallen.items():
-        found[disk] = _basics(database, it)
+        found[disk] = _remembered(database, it)
     return dict(sorted(found.items()))
 
 
@@ -44,18 +44,15 @@ def machines(database: Database) -> dict[str, Any]:
     return dict(sorted(found.items()))
 
 
-def _basics(database: Database, server: Server) -> dict[str, Any]:
+def _remembered(database: Database, server: Server) -> dict[str, Any]:
+    """Return what is known of a process without its help: neither where it is, nor what it does."""
     found: dict[str, Any] = {
         "address": str(server.address),
         "class_source": server.class_source,
         "class_type": str(server.process_class),
-        "command_line": server.command_line,
-        "fault_domain": server.zone,
-        "locality": _localities(server),
-        "machine_id": server.machine,
+        "memory": {},
         "messages": [],
         "roles": [],
-        "version": str(server.version),
     }
     if database.settings is not None and database.recovery.serves:
         barred = database.excluded | database.failed
@@ -64,7 +61,14 @@ def _basics(database: Database, server: Server) -> dict[str, Any]:
 
 
 def _entry(database: Database, server: Server) -> dict[str, Any]:
-    found = _basics(database, server) | numbers.of_process()
+    found = _remembered(database, server) | numbers.of_process()
+    found |= {
+        "command_line": server.command_line,
+        "fault_domain": server.zone,
+        "locality": _localities(server),
+        "machine_id": server.machine,
+        "version": str(server.version),
+    }
     found["roles"] = list(_roles(database, server))
     found["uptime_seconds"] = round(database.now - server.started, 3)
     if server.degraded:
