@@ -148,7 +148,15 @@ def test_every_function_that_we_have_is_called() -> None:
 
 
 @pytest.mark.parametrize(
-    "chosen", [{}, {"watch": {"clusterWide": True}}, {"watch": {"namespaces": ["a", "b"]}}], ids=str
+    "chosen",
+    [
+        {},
+        {"watch": {"clusterWide": True}},
+        {"watch": {"namespaces": ["a", "b"]}},
+        {"serviceAccount": {"create": False, "name": "shared"}},
+        {"rbac": {"create": False, "userRoles": False}},
+    ],
+    ids=str,
 )
 def test_people_are_told_how_to_remove_all_but_the_definitions(chosen: Json) -> None:
     values = laid_over(chart.usual_values(), chosen)
