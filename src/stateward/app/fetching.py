@@ -6,8 +6,9 @@ What goes wrong is said in a sentence, with the variable by which a mirror can b
 from __future__ import annotations
 
 import hashlib
+import platform
 import ssl
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -18,6 +19,7 @@ import aiohttp
 from yarl import URL
 
 from stateward.core.errors import PeerConfused, PeerError, PeerUnreachable, UsageError
+from stateward.core.version import Version
 
 #: Bytes that are plenty for a list of checksums.
 _SHORT: Final = 1 << 18
@@ -25,27 +27,51 @@ _CHUNK: Final = 1 << 18
 #: Seconds for a connection and between two pieces of an answer.
 _TIMES: Final = aiohttp.ClientTimeout(total=None, sock_connect=10, sock_read=30)
 _MISSING, _WHOLE, _REST, _BEYOND = 404, 200, 206, 416
+#: Digits of a SHA-256.
+_DIGITS: Final = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
     """What is fetched from somewhere, and how people can help."""
 
-    #: What is published there, as in "a release of etcd".
+    #: What is published there, as in "a release of etcd", and where it is.
     what: str
+    usual: str
     #: The variable that names a mirror, and what does without any network.
     mirror: str
     otherwise: str
 
 
-def checked_url(text: str, site: Site) -> URL:
-    """Return the address of a site; raise UsageError when nobody should trust it."""
+def wanted_version(text: str) -> Version:
+    """Return the version that somebody typed; raise UsageError."""
     try:
-        found = URL(text)
+        return Version.parse(text)
     except ValueError as error:
-        raise UsageError(f"the site must be an address, got {text!r}: {error}") from None
-    _check_private(found, site)
+        raise UsageError(f"--version: {error}") from None
+
+
+def machine_of(machines: Mapping[str, str], hint: str) -> str:
+    """Return how releases call this machine; raise UsageError where there are none for it."""
+    found = machines.get(platform.machine())
+    if platform.system() != "Linux" or found is None:
+        raise UsageError(
+            f"releases are fetched for Linux on {', '.join(sorted(machines))}, and this is"
+            f" {platform.system()} on {platform.machine()}",
+            hint=hint,
+        )
     return found
+
+
+def address_of(site: Site, typed: str, environment: Mapping[str, str]) -> str:
+    """Return where releases are: as typed, as the variable says, or as usual; raise UsageError."""
+    place = (typed or environment.get(site.mirror, "") or site.usual).rstrip("/")
+    try:
+        found = URL(place)
+    except ValueError as error:
+        raise UsageError(f"the site must be an address, got {place!r}: {error}") from None
+    _check_private(found, site)
+    return place
 
 
 def _check_private(url: URL, site: Site) -> None:
@@ -84,7 +110,7 @@ async def asked(
         async with client.get(url, headers=headers) as answer:
             for step in (*answer.history, answer):
                 _check_private(step.url, site)
-            _check_there(answer, url, site)
+            _check_there(answer, url, site, is_rest=since > 0)
             yield answer
     except (TimeoutError, aiohttp.ClientError) as error:
         raise PeerUnreachable(
@@ -94,13 +120,13 @@ async def asked(
         ) from error
 
 
-def _check_there(answer: aiohttp.ClientResponse, url: URL, site: Site) -> None:
+def _check_there(answer: aiohttp.ClientResponse, url: URL, site: Site, *, is_rest: bool) -> None:
     if answer.status == _MISSING:
         raise UsageError(
             f"{url} must be there, and is not",
             hint=f"the version must be {site.what} that has files for this machine",
         )
-    if answer.status not in (_WHOLE, _REST, _BEYOND):
+    if answer.status != _WHOLE and not (is_rest and answer.status in (_REST, _BEYOND)):
         raise PeerError(f"{url} must be given out, and the answer is {answer.status}")
 
 
@@ -116,11 +142,13 @@ async def short(client: aiohttp.ClientSession, url: URL, site: Site) -> str:
 
 
 def digest_in(sums: str, name: str, url: URL) -> str:
-    """Return the checksum of a file in a list of them."""
-    for line in sums.splitlines():
-        digest, _, said = line.strip().partition(" ")
-        is_it = said.strip(" *").rpartition("/")[2] in (name, "")
-        if is_it and len(digest) == 64:
+    """Return the checksum of a file in a list of them; one that stands alone needs no name."""
+    lines = [line.strip() for line in sums.splitlines() if line.strip()]
+    for line in lines:
+        digest, _, said = line.partition(" ")
+        named = said.strip(" *").rpartition("/")[2]
+        is_it = named == name or (not named and len(lines) == 1)
+        if is_it and len(digest) == _DIGITS:
             return digest.lower()
     raise PeerConfused(
         f"{url} must have a SHA-256 of {name}, and has none", hint="nothing was fetched"

@@ -91,7 +91,7 @@ def test_the_stand_in_says_what_the_real_one_said(
     stage = STAGES[name]
     wrong, odd, same = [], set(stage.explained), 0
     for number, command, theirs, ours in play(name, stage):
-        if command.startswith("status"):
+        if command in ("status json", "status", "status details"):
             continue  # documents are compared in tests/unit/emulate/fdb/test_status.py
         if ours != theirs and number not in stage.explained:
             wrong.append(f"{number}: {command}\n  theirs {theirs}\n  ours   {ours}")

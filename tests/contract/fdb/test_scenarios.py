@@ -397,28 +397,23 @@ async def test_who_is_excluded_stays_so_when_it_is_restarted() -> None:
     assert value(left.on("storage-4")).is_gone
 
 
-async def test_by_locality_one_is_excluded_at_its_next_address_too() -> None:
+@pytest.mark.parametrize(
+    ("target", "follows"),
+    [(by("storage-4"), True), (exclusions.parse("127.0.1.4:4501"), False)],
+    ids=["by locality", "by address"],
+)
+async def test_only_a_locality_follows_one_to_its_next_address(
+    target: exclusions.Exclusion, follows: bool
+) -> None:
     lab = await created()
-    await lab.admin.exclude([by("storage-4")])
+    await lab.admin.exclude([target])
     lab.pass_by(60)
     lab.lose("storage-4")
     moved = server("storage-4", lab.database.now)
     moved.addresses = (at("127.0.9.4:4501"),)
     lab.database.join(moved)
     (one,) = value(processes.roster(await lab.admin.status())).groups["storage-4"]
-    assert one.entry.excluded is True
-
-
-async def test_by_address_it_is_not() -> None:
-    lab = await created()
-    await lab.admin.exclude([exclusions.parse("127.0.1.4:4501")])
-    lab.pass_by(60)
-    lab.lose("storage-4")
-    moved = server("storage-4", lab.database.now)
-    moved.addresses = (at("127.0.9.4:4501"),)
-    lab.database.join(moved)
-    (one,) = value(processes.roster(await lab.admin.status())).groups["storage-4"]
-    assert one.entry.excluded is False
+    assert one.entry.excluded is follows
 
 
 async def test_a_whole_machine_is_excluded_and_included_with_all_its_ports() -> None:

@@ -7,7 +7,6 @@ checksum of its release. Of an archive only the three programs are taken, whatev
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import tempfile
 from collections.abc import Mapping
@@ -34,7 +33,7 @@ USUAL: Final = str(DEFAULT_VERSION)
 #: Bytes that are plenty for an archive.
 _ARCHIVE = 1 << 28
 _SITE: Final = fetching.Site(
-    "a release of etcd", SITE_VARIABLE, "name an etcd in STATEWARD_ETCD_BIN"
+    "a release of etcd", SITE, SITE_VARIABLE, "name an etcd in STATEWARD_ETCD_BIN"
 )
 _MACHINES: Final = {"x86_64": "amd64", "aarch64": "arm64", "ppc64le": "ppc64le", "s390x": "s390x"}
 
@@ -77,22 +76,11 @@ def release_of(
     version: str, site: str = "", environment: Mapping[str, str] = os.environ
 ) -> Release:
     """Return the release of a version for this machine; raise UsageError when there can be none."""
-    try:
-        wanted = Version.parse(version)
-    except ValueError as error:
-        raise UsageError(f"--version: {error}") from None
+    wanted = fetching.wanted_version(version)
     if wanted.pre:
         raise UsageError(f"--version must be a release, got the pre-release {wanted}")
-    machine = _MACHINES.get(platform.machine())
-    if platform.system() != "Linux" or machine is None:
-        raise UsageError(
-            f"releases are fetched for Linux on {', '.join(sorted(_MACHINES))}, and this is"
-            f" {platform.system()} on {platform.machine()}",
-            hint="name an etcd of your own in STATEWARD_ETCD_BIN",
-        )
-    place = (site or environment.get(SITE_VARIABLE, "") or SITE).rstrip("/")
-    fetching.checked_url(place, _SITE)
-    return Release(wanted, place, machine)
+    machine = fetching.machine_of(_MACHINES, "name an etcd of your own in STATEWARD_ETCD_BIN")
+    return Release(wanted, fetching.address_of(_SITE, site, environment), machine)
 
 
 def place_of(release: Release, environment: Mapping[str, str] = os.environ) -> Path:

@@ -7,7 +7,6 @@ agrees; a release appears whole or not at all, and one that was interrupted is g
 from __future__ import annotations
 
 import os
-import platform
 import shutil
 import subprocess
 from collections.abc import Mapping
@@ -19,7 +18,7 @@ from yarl import URL
 
 from stateward.app import fetching
 from stateward.app.fetching import File
-from stateward.core.errors import PeerConfused, PeerError, UsageError
+from stateward.core.errors import PeerConfused, PeerError
 from stateward.core.version import Version
 from stateward.fdb.admin.binaries import check_version
 from stateward.fdb.admin.errors import ProgramUnusable
@@ -33,8 +32,9 @@ USUAL: Final = "7.3.79"
 
 _SITE: Final = fetching.Site(
     "a release of FoundationDB",
+    SITE,
     SITE_VARIABLE,
-    "name a folder with its programs in STATEWARD_FDB_BIN",
+    "copy the files of a release into the folder fdb/VERSION of our cache",
 )
 #: Bytes that are plenty for a program.
 _PROGRAM = 1 << 30
@@ -74,20 +74,9 @@ def release_of(
     version: str, site: str = "", environment: Mapping[str, str] = os.environ
 ) -> Release:
     """Return the release of a version for this machine; raise UsageError when there can be none."""
-    try:
-        wanted = Version.parse(version)
-    except ValueError as error:
-        raise UsageError(f"--version: {error}") from None
-    machine = _MACHINES.get(platform.machine())
-    if platform.system() != "Linux" or machine is None:
-        raise UsageError(
-            f"releases are fetched for Linux on {', '.join(sorted(_MACHINES))}, and this is"
-            f" {platform.system()} on {platform.machine()}",
-            hint="name a folder with programs of your own in STATEWARD_FDB_BIN",
-        )
-    place = (site or environment.get(SITE_VARIABLE, "") or SITE).rstrip("/")
-    fetching.checked_url(place, _SITE)
-    return Release(wanted, place, machine)
+    machine = fetching.machine_of(_MACHINES, "FoundationDB publishes none for it")
+    place = fetching.address_of(_SITE, site, environment)
+    return Release(fetching.wanted_version(version), place, machine)
 
 
 def place_of(release: Release, environment: Mapping[str, str] = os.environ) -> Path:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import click
 from rich.console import Console
@@ -147,16 +149,9 @@ def reset(data: Path, *, yes: bool) -> int:
 def get_etcd(version: str, site: str, *, yes: bool) -> int:
     """Download etcd for pods of local clusters, compare its checksum and keep it in the cache."""
     release = releases.release_of(version, site)
-    place = releases.place_of(release)
-    if (place / "etcd").is_file():
-        click.echo(f"local: etcd {release.version} is there already, in {place}")
-        return 0
-    if not yes and not sys.stdin.isatty():
-        raise UsageError(
-            f"somebody must agree to fetching {release.archive}, and there is no terminal to ask",
-            hint="say --yes",
-        )
-    return asyncio.run(_get_etcd(release, place, is_agreed=yes))
+    place, name = releases.place_of(release), f"etcd {release.version}"
+    wish = _Wish(name, str(release.archive), place, "etcd")
+    return _get(wish, lambda: releases.look(release), releases.fetch, is_agreed=yes)
 
 
 @local.command("get-fdb", short_help="Fetch an official release of FoundationDB, after asking.")
@@ -172,16 +167,9 @@ def get_etcd(version: str, site: str, *, yes: bool) -> int:
 def get_fdb(version: str, site: str, *, yes: bool) -> int:
     """Download FoundationDB's programs, compare their checksums and keep them in the cache."""
     release = fdb_releases.release_of(version, site)
-    place = fdb_releases.place_of(release)
-    if (place / "fdbserver").is_file():
-        click.echo(f"local: FoundationDB {release.version} is there already, in {place}")
-        return 0
-    if not yes and not sys.stdin.isatty():
-        raise UsageError(
-            f"somebody must agree to fetching {release.site}, and there is no terminal to ask",
-            hint="say --yes",
-        )
-    return asyncio.run(_get_fdb(release, place, is_agreed=yes))
+    place, source = fdb_releases.place_of(release), f"{release.site}/{release.version}"
+    wish = _Wish(f"FoundationDB {release.version}", source, place, "fdbserver")
+    return _get(wish, lambda: fdb_releases.look(release), fdb_releases.fetch, is_agreed=yes)
 
 
 @local.command(short_help="Say what it does not do.")
@@ -230,28 +218,55 @@ async def _up(data: Path | None, kind: ControlPlane, planned: Callable[[Path], P
     console.print("local: nothing is left running")
 
 
-async def _get_etcd(release: releases.Release, place: Path, *, is_agreed: bool) -> int:
-    offer = await releases.look(release)
-    size = "of unknown size" if offer.size is None else f"{offer.size / 1e6:.1f} MB"
-    click.echo(f"local: {release.archive}, {size}")
-    if not is_agreed and not _agrees(f"Fetch it and keep it in {place}?"):
-        click.echo("local: nothing was fetched")
-        return 1
-    await releases.fetch(offer, place)
-    click.echo(f"local: etcd {release.version} is in {place}")
-    return 0
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What to fetch: its name, whence, whither, and the program that tells whether it is there."""
+
+    name: str
+    source: str
+    place: Path
+    program: str
 
 
-async def _get_fdb(release: fdb_releases.Release, place: Path, *, is_agreed: bool) -> int:
-    offer = await fdb_releases.look(release)
-    size = "of unknown size" if offer.size is None else f"{offer.size / 1e6:.1f} MB"
-    click.echo(f"local: FoundationDB {release.version} from {release.site}, {size}")
-    if not is_agreed and not _agrees(f"Fetch it and keep it in {place}?"):
-        click.echo("local: nothing was fetched")
-        return 1
-    await fdb_releases.fetch(offer, place)
-    click.echo(f"local: FoundationDB {release.version} is in {place}")
-    return 0
+class _Sized(Protocol):
+    """What is offered: its bytes, if the site says."""
+
+    @property
+    def size(self) -> int | None: ...
+
+
+Offered = TypeVar("Offered", bound=_Sized)
+
+
+def _get(
+    wish: _Wish,
+    look: Callable[[], Awaitable[Offered]],
+    fetch: Callable[[Offered, Path], Awaitable[None]],
+    *,
+    is_agreed: bool,
+) -> int:
+    """Fetch a release unless it is there, after somebody agreed."""
+    if (wish.place / wish.program).is_file():
+        click.echo(f"local: {wish.name} is there already, in {wish.place}")
+        return 0
+    if not is_agreed and not sys.stdin.isatty():
+        raise UsageError(
+            f"somebody must agree to fetching {wish.source}, and there is no terminal to ask",
+            hint="say --yes",
+        )
+
+    async def work() -> int:
+        offer = await look()
+        size = "of unknown size" if offer.size is None else f"{offer.size / 1e6:.1f} MB"
+        click.echo(f"local: {wish.source}, {size}")
+        if not is_agreed and not _agrees(f"Fetch it and keep it in {wish.place}?"):
+            click.echo("local: nothing was fetched")
+            return 1
+        await fetch(offer, wish.place)
+        click.echo(f"local: {wish.name} is in {wish.place}")
+        return 0
+
+    return asyncio.run(work())
 
 
 async def _print_log(root: Path, key: ObjectKey, options: LogOptions) -> None:

@@ -10,7 +10,7 @@ from stateward.core.errors import OutcomeUnknown
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.keys import NOT_COMMITTED, FdbError, Transaction
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, Refusal
-from stateward.fdb.admin.keys import COORDINATORS, Conflicted, KeyTransaction
+from stateward.fdb.admin.keys import COORDINATORS, Conflicted, Keys, KeyTransaction
 from stateward.fdb.model import exclusions
 from stateward.fdb.model.addresses import parse_all
 
@@ -27,7 +27,7 @@ _FOLDERS: Final = {
 }
 
 
-class ModelKeys:
+class ModelKeys(Keys):
     """Transactions on a model of a database."""
 
     def __init__(self, database: Database) -> None:

@@ -38,7 +38,7 @@ class Binaries:
         looked = ", ".join(map(str, self.folders)) or "no folder"
         raise ProgramUnusable(
             f"{program} of FoundationDB {line} must be on this machine; looked in {looked}",
-            hint="name a folder that has it in STATEWARD_FDB_BIN",
+            hint="put it into one of these",
         )
 
 

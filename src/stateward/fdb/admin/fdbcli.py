@@ -13,6 +13,14 @@ from typing import Final, Protocol
 from stateward.core.errors import OutcomeUnknown
 from stateward.fdb.admin import answers, commands
 from stateward.fdb.admin.answers import Answer, ExclusionList, Stage
+from stateward.fdb.admin.ports import (
+    Configurer,
+    CoordinatorChanger,
+    Excluder,
+    Killer,
+    Maintainer,
+    StatusReader,
+)
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.configuration import Configuration
 from stateward.fdb.model.connection import ConnectionString
@@ -42,8 +50,8 @@ class Console(Protocol):
         """Run a program to its end, or for so many seconds."""
 
 
-class Fdbcli:
-    """One database, asked and changed by fdbcli."""
+class Fdbcli(StatusReader, Configurer, Excluder, CoordinatorChanger, Killer, Maintainer):
+    """One database, asked and changed by fdbcli: all ports of it."""
 
     def __init__(self, session: Console) -> None:
         self._session = session

@@ -34,11 +34,6 @@ class ProcessClass(StrEnum):
     CONSISTENCY_SCAN = "consistency_scan"
 
     @property
-    def is_stateful(self) -> bool:
-        """Whether it keeps data on a disk that must outlive its pod."""
-        return self in _STATEFUL
-
-    @property
     def may_store(self) -> bool:
         """Whether a storage server is put there, if only as a last resort."""
         return self in _STORES
@@ -54,12 +49,6 @@ class ProcessClass(StrEnum):
         return self not in _ALONE
 
 
-_STATEFUL: Final = {
-    ProcessClass.STORAGE,
-    ProcessClass.LOG,
-    ProcessClass.TRANSACTION,
-    ProcessClass.COORDINATOR,
-}
 _STORES: Final = {
     ProcessClass.STORAGE,
     ProcessClass.UNSET,

@@ -80,16 +80,6 @@ def engine_of(name: str) -> str:
     return _ENGINES.get(name, name)
 
 
-class Satellites(StrEnum):
-    """How logs are kept in the satellites of a region."""
-
-    SINGLE = "one_satellite_single"
-    DOUBLE = "one_satellite_double"
-    TRIPLE = "one_satellite_triple"
-    TWO_FAST = "two_satellite_fast"
-    TWO_SAFE = "two_satellite_safe"
-
-
 @dataclass(frozen=True, slots=True)
 class DataCenter:
     """A data center of a region; a satellite has only logs."""

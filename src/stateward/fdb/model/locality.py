@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 ZONE: Final = "zoneid"
@@ -38,9 +37,3 @@ def parse(text: str) -> tuple[str, str] | None:
     key, colon, value = text.removeprefix(_PREFIX).partition(":")
     is_one = text.startswith(_PREFIX) and colon and value and _KEY.fullmatch(key)
     return (key, value) if is_one else None
-
-
-def holds(localities: Mapping[str, str], text: str) -> bool:
-    """Tell whether a process with some localities is meant by such a word."""
-    found = parse(text)
-    return found is not None and localities.get(found[0]) == found[1]

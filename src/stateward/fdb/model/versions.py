@@ -11,11 +11,8 @@ from typing import Final
 
 from stateward.core.version import Version, same_minor
 
-OLDEST: Final = Version(7, 1, 0)
 #: By the minor release: the first patch in which something works.
 _LOCALITY_EXCLUSIONS: Final = {(7, 1): 42, (7, 3): 26}
-_RECOVERY_AGE: Final = {(7, 1): 22}
-_STAGED_BINARIES: Final = {(7, 1): 4}
 
 _PROTOCOL: Final = re.compile(r"0?fdb00b0(?P<major>[0-9a-f])(?P<minor>[0-9a-f])[0-9a-f]{6}")
 
@@ -42,16 +39,6 @@ def line_of(protocol: str) -> tuple[int, int] | None:
 def has_locality_exclusions(version: Version) -> bool:
     """Tell whether all processes with a locality can be excluded by one entry, and reliably."""
     return _has(version, _LOCALITY_EXCLUSIONS)
-
-
-def tells_recovery_age(version: Version) -> bool:
-    """Tell whether a status says how long ago the last recovery was."""
-    return _has(version, _RECOVERY_AGE)
-
-
-def tells_staged_binaries(version: Version) -> bool:
-    """Tell whether the sidecar says which binaries are there."""
-    return _has(version, _STAGED_BINARIES)
 
 
 def _has(version: Version, since: dict[tuple[int, int], int]) -> bool:
