@@ -6,10 +6,12 @@ agrees; a release appears whole or not at all, and one that was interrupted is g
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,7 +20,7 @@ from yarl import URL
 
 from stateward.app import fetching
 from stateward.app.fetching import File
-from stateward.core.errors import PeerConfused, PeerError
+from stateward.core.errors import PeerConfused, PeerError, UsageError
 from stateward.core.version import Version
 from stateward.fdb.admin.binaries import check_version
 from stateward.fdb.admin.errors import ProgramUnusable
@@ -44,6 +46,7 @@ _SAME: Final = ("fdbrestore", "backup_agent")
 _LIBRARY: Final = "libfdb_c"
 _MACHINES: Final = {"x86_64": "x86_64", "aarch64": "aarch64"}
 _PATIENCE: Final = 20.0
+_LOCK: Final = ".lock"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,10 +106,22 @@ async def fetch(offer: Offer, place: Path) -> None:
     """Fetch a release into a folder that appears whole, or not at all."""
     arriving = place.with_name(f".{place.name}.part")
     _make(arriving)
-    async with fetching.session() as session:
-        for name, file in offer.files.items():
-            await fetching.download(session, file, arriving / name, _SITE)
-    _finish(arriving, place, offer.release.version)
+    with _alone(arriving):
+        async with fetching.session() as session:
+            for name, file in offer.files.items():
+                await fetching.download(session, file, arriving / name, _SITE)
+        _finish(arriving, place, offer.release.version)
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Be the only one who fetches into a folder: two would write into the same files."""
+    with (folder / _LOCK).open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UsageError(f"somebody else is fetching into {folder}; wait for them") from None
+        yield
 
 
 def _make(folder: Path) -> None:
@@ -120,6 +135,7 @@ def _make(folder: Path) -> None:
 
 
 def _finish(arriving: Path, place: Path, version: Version) -> None:
+    (arriving / _LOCK).unlink()
     for name in _PROGRAMS:
         (arriving / name).chmod(0o755)
     for name in _SAME:

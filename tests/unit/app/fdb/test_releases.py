@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
 import sys
@@ -203,6 +204,18 @@ def test_a_cache_that_cannot_be_written_is_said_to(
 def test_misuse_is_one_sentence(words: list[str], sentence: str, capsys) -> None:
     assert main(["local", "get-fdb", "--yes", *words]) == 2
     assert sentence in capsys.readouterr().err
+
+
+def test_two_do_not_fetch_into_one_folder(site: Site, cache: Path, capsys) -> None:
+    site.offer()
+    arriving = cache / f".{VERSION}.part"
+    arriving.mkdir(parents=True)
+    with (arriving / ".lock").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert get(site, "--yes") == 2
+        assert "somebody else is fetching into" in capsys.readouterr().err
+    assert get(site, "--yes") == 0
+    assert sorted(it.name for it in (cache / VERSION).iterdir()) == KEPT
 
 
 def test_nobody_to_ask_has_not_agreed(site: Site, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
