@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from stateward.emulate.fdb.cli.tape import Failed, Tape
+from stateward.emulate.fdb.cli.tape import Failed, Tape, Waits
 from stateward.fdb.model.classes import ProcessClass
 
 
-def maintenance(tape: Tape, words: Sequence[str]) -> None:
+def maintenance(tape: Tape, words: Sequence[str]) -> Waits:
     """Let a zone be away, or tell which may."""
     database = tape.database
     match list(words):
         case []:
-            tape.serve()
+            yield from tape.serve()
             found = database.maintained()
             tape.say(
                 f"Maintenance for zone {found.zone} will continue for {int(found.seconds)} seconds."
@@ -22,10 +22,10 @@ def maintenance(tape: Tape, words: Sequence[str]) -> None:
                 else "No ongoing maintenance."
             )
         case ["off"]:
-            tape.serve()
+            yield from tape.serve()
             database.maintenance = None
         case ["on", zone, seconds] if seconds.lstrip("-").isdigit():
-            tape.serve()
+            yield from tape.serve()
             if int(seconds) < 0:
                 raise tape.fail(
                     "ERROR: Api call through special keys failed. For more information, call get on"
@@ -34,24 +34,24 @@ def maintenance(tape: Tape, words: Sequence[str]) -> None:
                 )
             database.begin_maintenance(zone, int(seconds))
         case _:
-            tape.say("Usage: maintenance [on|off] [ZONEID] [SECONDS]")
-            raise Failed
+            raise tape.misused("maintenance [on|off] [ZONEID] [SECONDS]")
 
 
-def lock(tape: Tape) -> None:
+def lock(tape: Tape) -> Waits:
     """Let only those write who know of the lock."""
     database = tape.database
     name = "".join(database.chance.choice("0123456789abcdef") for _ in range(32))
     tape.say(f"Locking database with lockUID: {name}")
-    tape.serve()
+    yield from tape.serve()
     if database.store.locked_by:
         raise tape.fail("ERROR: Database is locked (1038)")
     database.store.locked_by = name
     tape.say("Database locked.")
 
 
-def unlock(tape: Tape, _words: Sequence[str]) -> None:
+def unlock(tape: Tape, _words: Sequence[str]) -> Waits:
     """Ask for a word that is shown and must be typed: a program cannot."""
+    yield from ()
     word = "".join(tape.database.chance.choice(_LETTERS) for _ in range(10))
     tape.say("Unlocking the database is a potentially dangerous operation.", word)
     raise tape.fail("ERROR: Incorrect passphrase entered.")
@@ -60,29 +60,28 @@ def unlock(tape: Tape, _words: Sequence[str]) -> None:
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
-def setclass(tape: Tape, words: Sequence[str]) -> None:
+def setclass(tape: Tape, words: Sequence[str]) -> Waits:
     """List classes, or give a process another."""
     database = tape.database
     if not words:
         # It reads as everybody does, so it waits for as long as the database is locked.
-        tape.wait(lambda: database.recovery.serves and not database.store.locked_by)
+        yield from tape.wait(lambda: database.recovery.serves and not database.store.locked_by)
         servers = sorted(database.servers.values(), key=lambda it: it.address)
         tape.say(f"There are currently {len(servers)} processes in the database:")
         for it in servers:
             tape.say(f"  {it.address.plain}: {it.process_class} ({it.class_source})")
         return
     if len(words) != 2:
-        tape.say("Usage: setclass [<ADDRESS> <CLASS>]")
-        raise Failed
-    _set_class(tape, *words)
+        raise tape.misused("setclass [<ADDRESS> <CLASS>]")
+    yield from _set_class(tape, *words)
 
 
-def _set_class(tape: Tape, address: str, name: str) -> None:
+def _set_class(tape: Tape, address: str, name: str) -> Waits:
     if name != "default" and name not in list(ProcessClass):
         raise tape.fail(f"ERROR: '{name}' is not a valid process class")
     found = tape.database.server_at(address)
     if found is None:
         tape.say("No matching addresses found")
         raise Failed
-    tape.serve()
+    yield from tape.serve()
     found.disk.chosen_class = None if name == "default" else ProcessClass(name)

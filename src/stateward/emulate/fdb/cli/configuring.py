@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from stateward.emulate.fdb import settings, tokens
-from stateward.emulate.fdb.cli.tape import Failed, Tape
+from stateward.emulate.fdb.cli.tape import Failed, Tape, Waits
 from stateward.emulate.fdb.database import Database
 
 CONFIGURE_USAGE: Final = (
@@ -23,7 +23,7 @@ CONFIGURE_USAGE: Final = (
 _PATIENCE: Final = 60.0
 
 
-def configure(tape: Tape, words: Sequence[str]) -> None:
+def configure(tape: Tape, words: Sequence[str]) -> Waits:
     """Make a database, or make it another."""
     database = tape.database
     try:
@@ -33,12 +33,12 @@ def configure(tape: Tape, words: Sequence[str]) -> None:
         raise Failed from None
     tape.say(*asked.notes)
     if not asked.new and not asked.force and "locked" not in asked.values:
-        _await_service(tape)
+        yield from _await_service(tape)
     zones = {it.zone for it in database.servers.values() if it.process_class.may_store}
     if wrong := settings.objection(database.settings, asked, len(zones)):
         raise tape.fail(wrong)
     database.configure(asked)
-    tape.serve()
+    yield from tape.serve()
     gradual = asked.values.get("storage_migration_type") == "gradual"
     config = database.settings
     if gradual and config is not None and not config.value("perpetual_storage_wiggle", 0):
@@ -48,10 +48,10 @@ def configure(tape: Tape, words: Sequence[str]) -> None:
     tape.say("Database created" if asked.new else "Configuration changed")
 
 
-def _await_service(tape: Tape) -> None:
+def _await_service(tape: Tape) -> Waits:
     database = tape.database
     until = database.now + _PATIENCE
-    tape.wait(lambda: _is_served(database) or database.now >= until)
+    yield from tape.wait(lambda: _is_served(database) or database.now >= until)
     if not _is_served(database):
         raise tape.fail(
             "ERROR: The database is unavailable",

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from typing import Final
 
-from stateward.emulate.fdb.cli.tape import Tape
+from stateward.emulate.fdb.cli.tape import Tape, Waits
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 
 _NO_CHANGE: Final = "No change (existing configuration satisfies request)"
 
 
-def coordinators(tape: Tape, words: Sequence[str], string: ConnectionString) -> None:
+def coordinators(tape: Tape, words: Sequence[str], string: ConnectionString) -> Waits:
     """List coordinators, or have others coordinate."""
     if not words:
         listed = ",".join(map(str, string.coordinators))
@@ -24,10 +24,10 @@ def coordinators(tape: Tape, words: Sequence[str], string: ConnectionString) -> 
         return
     description = _description(tape, words)
     rest = [it for it in words if not it.startswith("description=")]
-    addresses = _addresses(tape, rest)
+    addresses = yield from _addresses(tape, rest)
     if addresses is None:
         return
-    _change(tape, addresses, description)
+    yield from _change(tape, addresses, description)
 
 
 def _description(tape: Tape, words: Sequence[str]) -> str:
@@ -37,10 +37,10 @@ def _description(tape: Tape, words: Sequence[str]) -> str:
     return found[0] if found else ""
 
 
-def _addresses(tape: Tape, words: Sequence[str]) -> list[Address] | None:
+def _addresses(tape: Tape, words: Sequence[str]) -> Generator[float, None, list[Address] | None]:
     """Return who is meant; None: nothing is done, and that is no failure."""
     if words == ["auto"]:
-        return _chosen(tape)
+        return (yield from _chosen(tape))
     found: list[Address] = []
     for it in words:
         try:
@@ -55,10 +55,10 @@ def _addresses(tape: Tape, words: Sequence[str]) -> list[Address] | None:
     return found or list(tape.database.string.coordinators)
 
 
-def _chosen(tape: Tape) -> list[Address]:
+def _chosen(tape: Tape) -> Generator[float, None, list[Address]]:
     """Return whom FoundationDB itself would choose: those there are, if nothing is wrong."""
     database = tape.database
-    tape.serve()
+    yield from tape.serve()
     config = database.settings
     many = 2 * (config.copies if config else 1) - 1
     now = list(database.string.coordinators)
@@ -75,19 +75,19 @@ def _chosen(tape: Tape) -> list[Address]:
     return list(zones.values())[:many]
 
 
-def _change(tape: Tape, addresses: Sequence[Address], description: str) -> None:
+def _change(tape: Tape, addresses: Sequence[Address], description: str) -> Waits:
     database = tape.database
     if not all(map(database.reachable, addresses)):
-        tape.spend(5.0)
+        yield 5.0
         raise tape.fail("ERROR: One of the specified coordinators is unreachable")
     same = set(addresses) == set(database.string.coordinators)
     if same and description in ("", database.string.description):
-        tape.serve()
+        yield from tape.serve()
         tape.say(_NO_CHANGE)
         return
     if not database.has_quorum:
         database.recover("coordinators were to be changed without a majority of them")
-    tape.wait(lambda: database.has_quorum and database.recovery.serves)
+    yield from tape.wait(lambda: database.has_quorum and database.recovery.serves)
     database.move_coordinators(addresses, description)
-    tape.serve()
+    yield from tape.serve()
     tape.say("Coordination state changed")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from stateward.emulate.fdb import data
-from stateward.emulate.fdb.cli.tape import Failed, Tape
+from stateward.emulate.fdb.cli.tape import Failed, Tape, Waits
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.servers import Server
 from stateward.fdb.model import exclusions
@@ -19,11 +19,11 @@ INCLUDE_USAGE: Final = (
 )
 
 
-def exclude(tape: Tape, words: Sequence[str]) -> None:
+def exclude(tape: Tape, words: Sequence[str]) -> Waits:
     """Have data leave, or list from whom it leaves."""
     database = tape.database
     if not words:
-        tape.serve()
+        yield from tape.serve()
         _list_exclusions(tape)
         return
     options = {it for it in words if it in ("FORCE", "failed", "no_wait")}
@@ -35,15 +35,17 @@ def exclude(tape: Tape, words: Sequence[str]) -> None:
             "ERROR: At least one valid network endpoint address or a locality must be provided"
         )
     if "FORCE" not in options:
-        _check_impact(tape, targets, failed="failed" in options)
-    tape.serve()
+        yield from _check_impact(tape, targets, failed="failed" in options)
+    yield from tape.serve()
     database.exclude(targets, failed="failed" in options)
     if "no_wait" not in options:
         tape.say(
             "Waiting for state to be removed from all excluded servers. This may take a while.",
             "(Interrupting this wait with CTRL+C will not cancel the data movement.)",
         )
-        tape.wait(lambda: _are_drained(database, _meant(database, targets)), quietly=True)
+        yield from tape.wait(
+            lambda: _are_drained(database, _meant(database, targets)), quietly=True
+        )
     _report(tape, targets)
 
 
@@ -74,7 +76,7 @@ def _meant(database: Database, targets: Sequence[Exclusion]) -> list[Server]:
     return sorted(found, key=lambda it: it.address)
 
 
-def _check_impact(tape: Tape, targets: Sequence[Exclusion], *, failed: bool) -> None:
+def _check_impact(tape: Tape, targets: Sequence[Exclusion], *, failed: bool) -> Waits:
     database = tape.database
     hint = "Type `exclude FORCE failed <ADDRESS...>' to exclude without performing safety checks."
     if not database.has_quorum:
@@ -84,7 +86,7 @@ def _check_impact(tape: Tape, targets: Sequence[Exclusion], *, failed: bool) -> 
             "Please try the exclude again in 30 seconds.",
             hint,
         )
-    tape.serve()
+    yield from tape.serve()
     meant = {it.disk.process_id for it in _meant(database, targets)}
     if data.storage_disks(database) and data.storage_disks(database) <= meant:
         raise tape.fail(
@@ -200,7 +202,7 @@ def _list_exclusions(tape: Tape) -> None:
         tape.say(text)
 
 
-def include(tape: Tape, words: Sequence[str]) -> None:
+def include(tape: Tape, words: Sequence[str]) -> Waits:
     """Let somebody have data again."""
     database = tape.database
     failed = bool(words) and words[0] == "failed"
@@ -210,13 +212,13 @@ def include(tape: Tape, words: Sequence[str]) -> None:
         raise Failed
     mine = database.failed if failed else database.excluded
     if rest == ["all"]:
-        tape.serve()
+        yield from tape.serve()
         database.include(set(mine), failed=failed)
         return
     targets = _targets(tape, rest)
     if targets is None:
         raise Failed
-    tape.serve()
+    yield from tape.serve()
     whole = {it.host for it in targets if isinstance(it, ByAddress) and not it.port}
     more = [it for it in mine if isinstance(it, ByAddress) and it.host in whole]
     database.include([*targets, *more], failed=failed)

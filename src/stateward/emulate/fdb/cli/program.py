@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeAlias
 
 from stateward.emulate.fdb.cli import commands, configuring, coordinating, excluding, keys
-from stateward.emulate.fdb.cli.tape import TIMED_OUT, Failed, Tape, TimeIsUp, minimal
+from stateward.emulate.fdb.cli.tape import TIMED_OUT, Failed, Tape, Waits, minimal
 from stateward.emulate.fdb.cli.words import Command, Unterminated, split
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import document
@@ -18,6 +18,10 @@ from stateward.fdb.model.connection import ConnectionString
 _SKIPPED: Final = (
     "WARNING: the previous command failed, the remaining commands will not be executed."
 )
+#: What a line is: the seconds for which it waits, and the code with which it ends.
+Steps: TypeAlias = Generator[float, None, int]
+#: Without a deadline it waits for ever; nobody here does.
+_FOR_EVER: Final = 86_400.0
 #: Seconds that it takes to find out how a database is that does not serve.
 _PROBING: Final = 12.0
 
@@ -44,57 +48,69 @@ class Fdbcli:
         self.killed: Callable[[str], None] = lambda _address: None
 
     def run(self, line: str, timeout: float = 0.0) -> Answer:
-        """Run a line of commands."""
-        tape, session = Tape(self._database, timeout), Session()
+        """Run a line of commands on the model's own time."""
+        tape, database = Tape(self._database), self._database
+        steps = self.steps(line, tape, timeout)
+        while True:
+            try:
+                seconds = next(steps)
+            except StopIteration as end:
+                return Answer(end.value, tape.out, tape.err)
+            database.advance(database.now + seconds)
+
+    def steps(self, line: str, tape: Tape, timeout: float = 0.0) -> Steps:
+        """Run a line of commands: yield for how long it waits, and return the code at its end."""
         try:
             parts = split(line)
         except Unterminated as error:
-            return Answer(1, f"ERROR: unterminated quote\n {error}\n", _MALFORMED)
-        code = 0
+            tape.say(f"ERROR: unterminated quote\n {error}")
+            tape.err += _MALFORMED
+            return 1
+        until = self._database.now + (timeout or _FOR_EVER)
         try:
-            self._run_all(parts, tape, session)
-        except TimeIsUp:
-            tape.err += TIMED_OUT
-            code = 1
+            for seconds in self._run_all(parts, tape, Session()):
+                left = until - self._database.now
+                yield min(seconds, left)
+                if seconds > left:
+                    tape.err += TIMED_OUT
+                    return 1
         except Failed:
-            code = 1
-        self._learn()
-        return Answer(code, tape.out, tape.err)
+            return 1
+        finally:
+            self._learn()
+        return 0
 
-    def _run_all(self, parts: Sequence[Command], tape: Tape, session: Session) -> None:
+    def _run_all(self, parts: Sequence[Command], tape: Tape, session: Session) -> Waits:
         for place, it in enumerate(parts):
             if len(parts) > 1:
                 tape.say(f">>> {it.text}")
             try:
-                self._run_one(it.words, tape, session)
+                yield from self._begun(it.words, tape, session)
             except Failed:
                 if place + 1 < len(parts):
                     tape.say(_SKIPPED)
                 raise
 
-    def _run_one(self, words: Sequence[str], tape: Tape, session: Session) -> None:
+    def _begun(self, words: Sequence[str], tape: Tape, session: Session) -> Waits:
         name, *rest = words
         if (simple := _SIMPLE.get(name)) is not None:
-            simple(tape, rest)
-        elif (kept := _KEYS.get(name)) is not None:
-            kept(tape, rest, session)
-        elif (own := self._own().get(name)) is not None:
-            own(tape, rest, session)
-        else:
-            raise tape.fail(f"ERROR: Unknown command `{name}'. Try `help'?")
+            return simple(tape, rest)
+        if (kept := _KEYS.get(name)) is not None:
+            return kept(tape, rest, session)
+        if (own := self._own().get(name)) is not None:
+            return own(tape, rest, session)
+        raise tape.fail(f"ERROR: Unknown command `{name}'. Try `help'?")
 
-    def _own(self) -> Mapping[str, Callable[[Tape, list[str], Session], None]]:
+    def _own(self) -> Mapping[str, Callable[[Tape, list[str], Session], Waits]]:
         return {
             "status": self._status,
-            "coordinators": lambda tape, rest, _: coordinating.coordinators(
-                tape, rest, self.string
-            ),
+            "coordinators": self._coordinators,
             "kill": self._kill,
             "suspend": self._suspend,
         }
 
-    def _coordinators(self, tape: Tape, words: list[str], _session: Session) -> None:
-        coordinating.coordinators(tape, words, self.string)
+    def _coordinators(self, tape: Tape, words: list[str], _session: Session) -> Waits:
+        return coordinating.coordinators(tape, words, self.string)
 
     def _learn(self) -> None:
         """Write the cluster file anew, if whoever coordinated before says who does now."""
@@ -103,10 +119,10 @@ class Fdbcli:
 
     # ------------------------------------------------------------------ how it is
 
-    def _status(self, tape: Tape, words: list[str], _session: Session) -> None:
+    def _status(self, tape: Tape, words: list[str], _session: Session) -> Waits:
         database = self._database
         if not database.recovery.serves and database.has_quorum:
-            tape.spend(_PROBING)
+            yield _PROBING
         match words:
             case ["json"]:
                 found = document.status(database, self.string, self._path)
@@ -118,28 +134,27 @@ class Fdbcli:
 
     # ------------------------------------------------------------------ ending processes
 
-    def _kill(self, tape: Tape, words: list[str], session: Session) -> None:
+    def _kill(self, tape: Tape, words: list[str], session: Session) -> Waits:
         if not words:
-            self._list(tape, session, "killed")
+            yield from self._list(tape, session, "killed")
             return
         chosen = self._recognized(tape, words, session, "kill")
-        tape.spend(0.0 if words == ["all"] else 3.0)
+        yield 0.0 if words == ["all"] else 3.0
         for it in chosen:
             self.killed(it)
         tape.say(f"Attempted to kill {len(chosen)} processes")
 
-    def _suspend(self, tape: Tape, words: list[str], session: Session) -> None:
+    def _suspend(self, tape: Tape, words: list[str], session: Session) -> Waits:
         if not words:
-            self._list(tape, session, "suspended")
+            yield from self._list(tape, session, "suspended")
             return
         if len(words) < 2 or not words[0].isdigit():
-            tape.say("Usage: suspend <SECONDS> <ADDRESS...>")
-            raise Failed
+            raise tape.misused("suspend <SECONDS> <ADDRESS...>")
         chosen = self._recognized(tape, words[1:], session, "suspend")
         tape.say(f"Attempted to suspend {len(chosen)} processes")
 
-    def _list(self, tape: Tape, session: Session, what: str) -> None:
-        tape.wait(lambda: self._database.has_quorum)
+    def _list(self, tape: Tape, session: Session, what: str) -> Waits:
+        yield from tape.wait(lambda: self._database.has_quorum)
         heard = [it for it in self._database.servers.values() if it.heard]
         every = sorted(address for it in heard for address in it.addresses)
         session.listed = [it.plain for it in every]
@@ -159,14 +174,16 @@ class Fdbcli:
         return words
 
 
-def _sleep(tape: Tape, words: list[str]) -> None:
-    tape.spend(float(words[0]))
+def _sleep(tape: Tape, words: list[str]) -> Waits:
+    if len(words) != 1 or not words[0].isdigit():
+        raise tape.misused("sleep <SECONDS>")
+    yield float(words[0])
 
 
 _MALFORMED: Final = (
     "ERROR: Command failed to completely parse.\nERROR: Not running partial or malformed command:"
 )
-_SIMPLE: Final[Mapping[str, Callable[[Tape, list[str]], None]]] = {
+_SIMPLE: Final[Mapping[str, Callable[[Tape, list[str]], Waits]]] = {
     "configure": configuring.configure,
     "exclude": excluding.exclude,
     "include": excluding.include,
@@ -176,7 +193,7 @@ _SIMPLE: Final[Mapping[str, Callable[[Tape, list[str]], None]]] = {
     "unlock": commands.unlock,
     "sleep": _sleep,
 }
-_KEYS: Final[Mapping[str, Callable[[Tape, list[str], Session], None]]] = {
+_KEYS: Final[Mapping[str, Callable[[Tape, list[str], Session], Waits]]] = {
     "getversion": keys.getversion,
     "writemode": keys.writemode,
     "option": keys.option,

@@ -1,13 +1,13 @@
 """One call of fdbcli: what it prints, when it must end, and how it waits.
 
-It waits by letting the database's time go on; whoever runs it under a real clock lets as much of
-that go by.
+A command is a generator: it yields how many seconds it waits, and whoever plays it lets those go
+by, on a clock of the model's own, of a simulation, or of the world.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Generator
+from typing import Final, TypeAlias
 
 from stateward.emulate.fdb.database import Database
 
@@ -15,12 +15,9 @@ TIMED_OUT: Final = "Specified timeout reached -- exiting...\n"
 _LONG: Final = 5.0
 _DELAY: Final = "\nWARNING: Long delay (Ctrl-C to interrupt)\n"
 _STEP: Final = 1.0
-#: Without a deadline it waits for ever; nobody here does.
-_FOR_EVER: Final = 86_400.0
 
-
-class TimeIsUp(Exception):
-    """The deadline came before the answer."""
+#: What a command is: the seconds for which it waits, one after another.
+Waits: TypeAlias = Generator[float, None, None]
 
 
 class Failed(Exception):
@@ -28,12 +25,11 @@ class Failed(Exception):
 
 
 class Tape:
-    """What one call has printed so far, and until when it may go on."""
+    """What one call has printed so far."""
 
-    def __init__(self, database: Database, timeout: float) -> None:
+    def __init__(self, database: Database) -> None:
         self.database = database
         self.out, self.err = "", ""
-        self._until = database.now + (timeout or _FOR_EVER)
 
     def say(self, *lines: str) -> None:
         """Print lines."""
@@ -48,26 +44,24 @@ class Tape:
         self.warn(*lines)
         return Failed()
 
-    def spend(self, seconds: float) -> None:
-        """Let time go by; raise TimeIsUp at the deadline."""
-        then = self.database.now + seconds
-        self.database.advance(min(then, self._until))
-        if then > self._until:
-            raise TimeIsUp
+    def misused(self, usage: str) -> Failed:
+        """Print how a command is used: it has failed."""
+        self.say(f"Usage: {usage}")
+        return Failed()
 
-    def wait(self, is_so: Callable[[], bool], *, quietly: bool = False) -> None:
+    def wait(self, is_so: Callable[[], bool], *, quietly: bool = False) -> Waits:
         """Wait until something is so; after five seconds a command says that it takes long."""
         began, has_said = self.database.now, quietly
         while not is_so():
-            self.spend(_STEP)
+            yield _STEP
             if not has_said and self.database.now - began >= _LONG:
                 has_said = True
                 self.err += _DELAY
                 self.out += f"\n{minimal(self.database)}\n\n"
 
-    def serve(self) -> None:
+    def serve(self) -> Waits:
         """Wait until transactions are served."""
-        self.wait(lambda: self.database.recovery.serves)
+        return self.wait(lambda: self.database.recovery.serves)
 
 
 def minimal(database: Database) -> str:
