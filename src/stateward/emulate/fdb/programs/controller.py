@@ -1,0 +1,183 @@
+"""Who controls a cluster: it has the model, hears of every process, and answers everybody.
+
+What it knows is kept by the coordinators before anybody is told that something is done, so whoever
+controls the cluster after it knows it too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final
+
+from stateward.emulate.fdb import saving
+from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.programs import joining
+from stateward.emulate.fdb.programs.coordinator import TERM
+from stateward.emulate.fdb.programs.keys import serve_transaction
+from stateward.emulate.fdb.programs.lines import serve_line
+from stateward.emulate.fdb.programs.pace import Pace
+from stateward.emulate.fdb.talk.council import Council
+from stateward.emulate.fdb.talk.messages import Any, Exec, Join, Refused, Told, Transact
+from stateward.emulate.fdb.talk.wire import Lost, Wire
+
+#: Seconds between two looks at the model while nobody asks, and between two renewals.
+_LOOK, _RENEWED = 0.2, TERM / 4
+#: Seconds within which processes must have come that were there before, or be heard again.
+_BACK: Final = 2.0
+
+
+class Deposed(Exception):
+    """Somebody else controls the cluster, or may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crown:
+    """That a majority lets somebody control a cluster, for a term."""
+
+    council: Council
+    me: str
+    term: int
+
+
+class Controller:
+    """One reign over a cluster, until it is deposed."""
+
+    def __init__(self, crown: Crown, database: Database, version: int, pace: Pace) -> None:
+        self._council, self._me, self._term = crown.council, crown.me, crown.term
+        self.database = database
+        self._version = version
+        self._pace = pace
+        self._members: dict[str, Wire] = {}
+        self._kept = b""
+        self._keeping = asyncio.Lock()
+        self._deposed = asyncio.Event()
+
+    # ------------------------------------------------------------------ the reign
+
+    async def reign(self) -> None:
+        """Control the cluster until somebody else does."""
+        tasks = [asyncio.create_task(it) for it in (self._renew(), self._look(), self._miss())]
+        try:
+            await self._deposed.wait()
+        finally:
+            for it in tasks:
+                it.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for wire in self._members.values():
+                wire.close()
+
+    async def resign(self) -> None:
+        """Let others control the cluster at once."""
+        self._deposed.set()
+        await self._council.release(self._me)
+
+    async def _renew(self) -> None:
+        is_let = True
+        while is_let:
+            await asyncio.sleep(_RENEWED)
+            is_let = await self._council.renew(self._me, self._term)
+        self._deposed.set()
+
+    async def _look(self) -> None:
+        while True:
+            self.advance()
+            with suppress(Deposed):
+                await self.keep()
+            await asyncio.sleep(_LOOK)
+
+    async def _miss(self) -> None:
+        """Take those for gone that were there in the last reign and have not come since."""
+        before = set(self.database.servers)
+        await asyncio.sleep(_BACK)
+        for disk in before - self._members.keys():
+            if disk in self.database.servers:
+                self.database.leave(disk)
+
+    # ------------------------------------------------------------------ the model
+
+    def advance(self) -> None:
+        """Let the model's time be the world's."""
+        self.database.advance(self._pace.now(self.database.born))
+
+    async def sleep(self, seconds: float) -> None:
+        """Let seconds of the model go by."""
+        await asyncio.sleep(self._pace.wall(seconds))
+        self.advance()
+
+    async def keep(self) -> None:
+        """Have coordinators keep what the model knows; raise Deposed when another reigns."""
+        async with self._keeping:
+            if self.database.string != self._council.string:
+                await self._move()
+            raw = saving.saved(self.database)
+            if raw != self._kept:
+                self._version += 1
+                if not await self._council.write(self._term, self._version, raw):
+                    self._depose()
+                self._kept = raw
+
+    async def _move(self) -> None:
+        """Have others coordinate: they know all before the old ones send anybody to them."""
+        there = Council(self.database.string, self._council.speaker)
+        let, seen = await there.stand(self._me, self._term)
+        if not let:
+            self._term = max(self._term, seen) + 1
+            let, _ = await there.stand(self._me, self._term)
+        raw = saving.saved(self.database)
+        if not let or not await there.write(self._term, self._version + 1, raw):
+            self._depose()
+        await self._council.forward(self._term, self.database.string)
+        self._council = there
+        self._version += 1
+        self._kept = raw
+        await asyncio.gather(*map(self._tell, list(self._members.values())))
+
+    def _depose(self) -> None:
+        self._deposed.set()
+        raise Deposed
+
+    async def _tell(self, wire: Wire) -> None:
+        with suppress(Lost):
+            await wire.send(Told(str(self.database.string)))
+
+    # ------------------------------------------------------------------ whoever comes
+
+    async def serve(self, wire: Wire, first: Any) -> None:
+        """Answer one connection, which began with a message."""
+        if self._deposed.is_set():
+            return
+        self.advance()
+        try:
+            match first:
+                case Join():
+                    await self._have(wire, first)
+                case Exec():
+                    await serve_line(self, wire, first)
+                case Transact():
+                    await serve_transaction(wire, self.database, self.keep)
+                case _:
+                    await wire.send(Refused("unknown", "nobody asks this of who controls"))
+        except Deposed:
+            pass  # whoever asked looks for who controls the cluster now
+
+    async def _have(self, wire: Wire, asked: Join) -> None:
+        """Have a process for as long as it is heard."""
+        disk = asked.process_id
+        joining.join(self.database, asked, self._pace.model(asked.started, self.database.born))
+        self._members[disk] = wire
+        try:
+            await self.keep()
+            await self._tell(wire)
+            while True:
+                async with asyncio.timeout(_BACK):
+                    await wire.receive()
+        except TimeoutError:
+            pass
+        finally:
+            if self._members.get(disk) is wire:
+                del self._members[disk]
+                self.advance()
+                if disk in self.database.servers and not self._deposed.is_set():
+                    self.database.leave(disk)

@@ -1,0 +1,63 @@
+"""Lines of fdbcli, run by who controls a cluster for somebody who waits for what they print."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import Protocol
+
+from stateward.emulate.fdb.cli.program import Fdbcli, Steps
+from stateward.emulate.fdb.cli.tape import Tape
+from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.talk.messages import Any, Ended, Exec, Kill, Printed
+from stateward.emulate.fdb.talk.wire import Lost, Wire
+from stateward.fdb.model.connection import ConnectionString
+
+
+class Reign(Protocol):
+    """What a line needs of who controls the cluster."""
+
+    database: Database
+
+    async def sleep(self, seconds: float) -> None:
+        """Let seconds of the model go by."""
+
+    async def keep(self) -> None:
+        """Have what the model knows be kept."""
+
+
+async def serve_line(reign: Reign, wire: Wire, asked: Exec) -> None:
+    """Run a line to its end, or until whoever asked has gone."""
+    line = asyncio.create_task(_run(reign, wire, asked))
+    gone = asyncio.create_task(wire.receive())
+    try:
+        await asyncio.wait((line, gone), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for it in (line, gone):
+            it.cancel()
+        await asyncio.gather(gone, return_exceptions=True)
+    with suppress(asyncio.CancelledError, Lost):
+        await line
+
+
+async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
+    tape, kills = Tape(reign.database), list[Any]()
+    fdbcli = Fdbcli(reign.database, asked.path)
+    fdbcli.string = ConnectionString.parse(asked.string)
+    fdbcli.killed = lambda address: kills.append(Kill(address))
+    steps: Steps = fdbcli.steps(asked.line, tape, asked.timeout)
+    out = err = 0
+    code: int | None = None
+    while code is None:
+        try:
+            seconds = next(steps)
+        except StopIteration as end:
+            code, seconds = end.value, 0.0
+        await reign.keep()  # nobody is told of what might be forgotten
+        if tape.out[out:] or tape.err[err:]:
+            await wire.send(Printed(tape.out[out:], tape.err[err:]))
+            out, err = len(tape.out), len(tape.err)
+        while kills:
+            await wire.send(kills.pop(0))
+        await reign.sleep(seconds)
+    await wire.send(Ended(code, str(reign.database.string)))

@@ -1,0 +1,155 @@
+"""One process of a cluster: it belongs to who controls it, or controls it itself if nobody does."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+
+from stateward.core.chance import Chance
+from stateward.emulate.fdb import saving
+from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.programs.controller import Controller, Crown
+from stateward.emulate.fdb.programs.coordinator import Coordinator
+from stateward.emulate.fdb.programs.pace import Pace
+from stateward.emulate.fdb.talk import wire as wires
+from stateward.emulate.fdb.talk.council import Council
+from stateward.emulate.fdb.talk.messages import (
+    Any,
+    Beat,
+    Die,
+    Done,
+    Exec,
+    Join,
+    Told,
+    Transact,
+)
+from stateward.emulate.fdb.talk.seeker import Seeker
+from stateward.emulate.fdb.talk.wire import Lost, Wire
+from stateward.fdb.model.addresses import Address
+from stateward.fdb.model.connection import ConnectionString
+
+#: Seconds between two signs of life, and between two looks for who controls the cluster.
+_BEAT, _PAUSE = 0.4, 0.1
+#: Seconds that one waits before it wants to control: each coordinator a little, all others longer.
+_STEP, _OTHERS = 0.1, 1.0
+
+
+@dataclass(slots=True)
+class Worker:
+    """One process: what it is, whom it asks, and what it keeps as a coordinator."""
+
+    about: Join
+    address: Address
+    seeker: Seeker
+    coordinator: Coordinator
+    pace: Pace
+    chance: Chance
+    #: Told once that it belongs to a cluster, and that it shall end.
+    joined: Callable[[], None]
+    ended: Callable[[float], None]
+    controller: Controller | None = None
+    _reign: asyncio.Task[None] | None = None
+    _term: int = 0
+
+    async def live(self) -> None:
+        """Belong to the cluster, or control it, for ever."""
+        clock = asyncio.get_running_loop().time
+        alone = clock()
+        while True:
+            holder = await self.seeker.look()
+            if holder is not None:
+                await self._belong(holder)
+                alone = clock()
+            elif clock() - alone >= self._patience():
+                await self._stand()
+                alone = clock()
+            await asyncio.sleep(_PAUSE)
+
+    async def resign(self) -> None:
+        """Let others control the cluster, if this one does."""
+        if self.controller is not None:
+            await self.controller.resign()
+
+    # ------------------------------------------------------------------ belonging
+
+    async def _belong(self, holder: Address) -> None:
+        """Be a process of the cluster for as long as whoever controls it does."""
+        speaker = self.seeker.speaker
+        try:
+            wire = await wires.connect(holder, speaker.security, speaker.protocol)
+        except Lost:
+            return
+        beat = asyncio.create_task(_beat(wire))
+        try:
+            await wire.send(self.about)
+            while True:
+                told = await wire.receive()
+                if isinstance(told, Told):
+                    self.seeker.learn(ConnectionString.parse(told.string))
+                    self.joined()
+        except Lost:
+            pass
+        finally:
+            beat.cancel()
+            wire.close()
+
+    # ------------------------------------------------------------------ controlling
+
+    def _patience(self) -> float:
+        """Return for how long nobody must control the cluster before this one wants to."""
+        places = self.seeker.string.coordinators
+        if self.address in places:
+            return _STEP * places.index(self.address)
+        return _OTHERS + self.chance.between(0, _OTHERS)
+
+    async def _stand(self) -> None:
+        council = Council(self.seeker.string, self.seeker.speaker)
+        me, self._term = str(self.address), self._term + 1
+        let, seen = await council.stand(me, self._term)
+        kept = await council.read() if let else None
+        if kept is None:
+            self._term = max(self._term, seen)
+            await council.release(me)
+            await asyncio.sleep(self.chance.between(0, _STEP * 3))
+            return
+        if kept.version:
+            database = saving.restored(kept.state, self.chance, self.pace.now)
+        else:
+            born = self.pace.clock.now()
+            database = Database(self.seeker.string, self.chance, born)
+        crown = Crown(council, me, self._term)
+        self.controller = Controller(crown, database, kept.version, self.pace)
+        self._reign = asyncio.create_task(self._reigned(self.controller))
+
+    async def _reigned(self, controller: Controller) -> None:
+        try:
+            await controller.reign()
+        finally:
+            self.controller = None
+
+    # ------------------------------------------------------------------ whoever comes
+
+    async def serve(self, wire: Wire, first: Any) -> None:
+        """Answer one connection, which began with a message."""
+        answer = self.coordinator.answer(first)
+        if answer is not None:
+            await wire.send(answer)
+        elif isinstance(first, Die):
+            with suppress(Lost):
+                await wire.send(Done())
+            self.ended(first.seconds)
+        elif self.controller is not None and isinstance(first, Join | Exec | Transact):
+            await self.controller.serve(wire, first)
+
+    def met(self, said: Any | None) -> None:
+        """Hear of somebody who speaks another protocol."""
+        del said
+
+
+async def _beat(wire: Wire) -> None:
+    with suppress(Lost):
+        while True:
+            await asyncio.sleep(_BEAT)
+            await wire.send(Beat())

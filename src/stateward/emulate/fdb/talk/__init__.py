@@ -1,0 +1,1 @@
+"""How the programs of the stand-in talk: messages, connections, TLS, and whom to ask."""
