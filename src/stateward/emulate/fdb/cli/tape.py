@@ -60,8 +60,12 @@ class Tape:
                 self.out += f"\n{minimal(self.database)}\n\n"
 
     def serve(self) -> Waits:
-        """Wait until transactions are served."""
-        return self.wait(lambda: self.database.recovery.serves)
+        """Wait until transactions are served, and somebody says by whom."""
+        return self.wait(lambda: self.database.recovery.serves and _is_found(self.database))
+
+
+def _is_found(database: Database) -> bool:
+    return any(map(database.reachable, database.string.coordinators))
 
 
 def minimal(database: Database) -> str:

@@ -7,7 +7,7 @@ import os
 import shlex
 import signal
 import sys
-import time
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -146,7 +146,7 @@ async def _served(asked: Asked, command_line: str, security: Security, pace: Pac
             localities=asked.localities,
             version=str(called.version()),
             command_line=command_line,
-            started=time.time(),
+            started=pace.clock.now(),
         ),
         address=asked.addresses[0],
         seeker=seeker.of_file(asked.file, speaker),
@@ -190,7 +190,7 @@ async def _lived(
 
 def _stand_still(seconds: float) -> None:
     """Do nothing at all, so that nobody hears anything of this process."""
-    time.sleep(seconds)
+    threading.Event().wait(seconds)
 
 
 class _Once:

@@ -1,0 +1,56 @@
+"""Scenarios of FoundationDB are played on the model, on its programs, and on real ones if named.
+
+A coroutine test that takes ``bare`` has processes and no database yet; one that takes ``lab`` has a
+database that was healthy.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import pytest
+
+from contract.fdb.labs import Lab, model_lab
+from contract.fdb.process_labs import process_lab
+from fakes import loops
+
+Opened = Callable[[], AbstractAsyncContextManager[Lab]]
+#: Seconds that a scenario may take: real databases take their time.
+_LIMIT, _REAL_LIMIT = 120.0, 900.0
+
+
+def backends() -> dict[str, Opened]:
+    """Return by name what scenarios are played on."""
+    found: dict[str, Opened] = {"model": model_lab, "programs": process_lab}
+    if named := os.environ.get("STATEWARD_FDB_BIN"):
+        found["real"] = lambda: process_lab(Path(named))
+    return found
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    for name in {"bare", "lab"} & set(metafunc.fixturenames):
+        found = backends()
+        metafunc.parametrize(name, found.values(), ids=found)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    wanted = inspect.signature(pyfuncitem.obj).parameters
+    mine = {"bare", "lab"} & set(wanted)
+    if not mine:
+        return None
+    (name,) = mine
+    rest = {it: pyfuncitem.funcargs[it] for it in wanted if it != name}
+
+    async def play() -> None:
+        async with pyfuncitem.funcargs[name]() as lab:
+            if name == "lab":
+                await lab.create()
+            await pyfuncitem.obj(**{name: lab}, **rest)
+
+    loops.run(play(), _REAL_LIMIT if "real" in pyfuncitem.name else _LIMIT)
+    return True

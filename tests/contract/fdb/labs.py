@@ -1,0 +1,184 @@
+"""A database that scenarios are played on, whatever it is: the model, its programs, the real ones.
+
+Ten processes, as in the recordings: ``storage-1`` to ``-5``, ``log-1`` to ``-3``, ``stateless-1`` and
+``-2``; the first three coordinate. All that a scenario does to them is here, and it asks by the
+operator's own ports.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fakes.fdb_databases import come_back, lose, names, server, unconfigured
+from stateward.core.facts import Known, Unknown
+from stateward.emulate.fdb.console import Console
+from stateward.emulate.fdb.keyspace import ModelKeys
+from stateward.emulate.fdb.servers import Disk
+from stateward.fdb.admin.answers import Answer
+from stateward.fdb.admin.fdbcli import Fdbcli
+from stateward.fdb.admin.keys import Keys
+from stateward.fdb.model.addresses import Address
+from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.configuration import Configuration
+from stateward.fdb.status import health, processes
+from stateward.fdb.status.reading import Status
+
+DOUBLE = Configuration(redundancy="double", storage_engine="ssd-2", logs=2)
+#: How long, in seconds of the database, anything may take that is to happen at all.
+PATIENCE = 180.0
+
+
+def value(fact: Any) -> Any:
+    """Return what is known; "?" stands for what is not, and what is no fact for itself."""
+    if isinstance(fact, Unknown):
+        return "?"
+    return fact.value if isinstance(fact, Known) else fact
+
+
+def group(status: Status, name: str) -> tuple[processes.Process, ...]:
+    """Return the processes of a name; none where nobody knows all of them."""
+    found = value(processes.roster(status))
+    return () if found == "?" else tuple(found.groups.get(name, ()))
+
+
+def there(name: str) -> Callable[[Status], Any]:
+    """Return a question: is this process there?"""
+
+    def ask(status: Status) -> Any:
+        found = value(processes.roster(status))
+        return found if found == "?" else name in found.groups
+
+    return ask
+
+
+class Lab(ABC):
+    """Ten processes, and the operator's own way to talk to their database."""
+
+    admin: Fdbcli
+    #: Seconds of the database between two looks.
+    look = 1.0
+
+    @abstractmethod
+    def at(self, name: str) -> Address:
+        """Return where a process listens."""
+
+    @abstractmethod
+    async def pass_by(self, seconds: float) -> None:
+        """Let time of the database go by."""
+
+    @abstractmethod
+    async def lose(self, *lost: str) -> None:
+        """Kill processes for good."""
+
+    @abstractmethod
+    async def come_back(self, *back: str) -> None:
+        """Start them again, as they were."""
+
+    @abstractmethod
+    async def return_as(
+        self, name: str, *, kind: str = "", wiped: bool = False, moved: bool = False
+    ) -> None:
+        """Start one that is lost again: as another class, with an empty disk, or elsewhere."""
+
+    @abstractmethod
+    async def freeze(self, name: str) -> None:
+        """Let a process stand still: it is there, and nobody hears of it."""
+
+    @abstractmethod
+    async def typed(self, line: str, seconds: float = 20) -> Answer:
+        """Return what fdbcli answers to a line."""
+
+    @abstractmethod
+    def other(self) -> Fdbcli:
+        """Return a second one who administers it, with the cluster file of the beginning."""
+
+    @abstractmethod
+    def keys(self) -> Keys | None:
+        """Return its keys in transactions; None: there is no library for that."""
+
+    async def create(self) -> None:
+        """Make the database, and wait until somebody has looked at its data."""
+        await self.admin.create(DOUBLE)
+        await self.sees(health.is_fully_replicated, True)
+
+    async def sees(
+        self, question: Callable[[Status], Any], wanted: object, within: float = PATIENCE
+    ) -> Status:
+        """Wait until a status answers a question so; return that status."""
+        left, found = within, None
+        while left > 0:
+            status = await self.admin.status()
+            found = value(question(status))
+            if found == wanted:
+                return status
+            await self.pass_by(self.look)
+            left -= self.look
+        raise AssertionError(f"it is {found!r} after {within:g} s, and should be {wanted!r}")
+
+    async def writes(self) -> bool:
+        """Tell whether something can be written right now."""
+        answer = await self.typed("writemode on; set tried 1", 5)
+        return answer.code == 0 and "Committed" in answer.out
+
+
+class ModelLab(Lab):
+    """The model in memory, on its own time."""
+
+    def __init__(self) -> None:
+        self.database = unconfigured()
+        self._console = Console(self.database, self._restart)
+        self.admin = Fdbcli(self._console)
+
+    def _restart(self, address: str) -> None:
+        found = [it for it in names() if server(it).address.plain == address]
+        lose(self.database, *found)
+        come_back(self.database, *found)
+
+    def at(self, name: str) -> Address:
+        return server(name).address
+
+    async def pass_by(self, seconds: float) -> None:
+        self.database.advance(self.database.now + seconds)
+
+    async def lose(self, *lost: str) -> None:
+        lose(self.database, *lost)
+
+    async def come_back(self, *back: str) -> None:
+        come_back(self.database, *back)
+
+    async def return_as(
+        self, name: str, *, kind: str = "", wiped: bool = False, moved: bool = False
+    ) -> None:
+        found = server(name, self.database.now, Disk("f" * 32) if wiped else None)
+        if kind:
+            found.told_class = ProcessClass(kind)
+        if moved:
+            found.addresses = (Address("127.0.9.9", 4501),)
+        self.database.join(found)
+
+    async def freeze(self, name: str) -> None:
+        lose(self.database, name)
+
+    async def typed(self, line: str, seconds: float = 20) -> Answer:
+        words = ["-C", "fdb.cluster", "--exec", line, "--timeout", str(seconds)]
+        return await self._console.run("fdbcli", words, seconds)
+
+    def other(self) -> Fdbcli:
+        return Fdbcli(Console(self.database))
+
+    def keys(self) -> Keys:
+        return ModelKeys(self.database)
+
+    async def create(self) -> None:
+        await self.admin.create(DOUBLE)
+        self.database.shards.fill(60_000_000)
+        await self.pass_by(60)
+
+
+@asynccontextmanager
+async def model_lab() -> AsyncIterator[Lab]:
+    """Have the model in memory."""
+    yield ModelLab()

@@ -1,0 +1,195 @@
+"""Processes that scenarios are played on: fdbserver and fdbcli of the stand-in, or the real ones.
+
+Their command lines are the same. Each lab has loopback addresses and folders of its own, restarts
+what ended with code 0, as fdbmonitor does, and leaves nothing running.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from pathlib import Path
+
+from contract.fdb.labs import Lab
+from fakes.fdb_databases import LAYOUT, names
+from stateward.core.clock import SystemClock
+from stateward.core.version import Version
+from stateward.emulate.fdb.programs import called, shims
+from stateward.emulate.fdb.programs.keys import WireKeys
+from stateward.emulate.fdb.talk import seeker
+from stateward.emulate.fdb.talk.council import Speaker
+from stateward.emulate.fdb.talk.tls import Security
+from stateward.fdb.admin.answers import Answer
+from stateward.fdb.admin.binaries import Binaries
+from stateward.fdb.admin.fdbcli import Fdbcli
+from stateward.fdb.admin.keys import Keys
+from stateward.fdb.admin.session import Session, Shared
+from stateward.fdb.admin.turns import Turns
+from stateward.fdb.model.addresses import Address
+from stateward.fdb.model.connection import ConnectionString
+
+#: Seconds of the stand-in that are one of ours.
+PACE = 10.0
+_VERSION = Version(7, 3, 79)
+_COUNTER = itertools.count()
+
+
+class ProcessLab(Lab):
+    """Ten processes on loopback."""
+
+    def __init__(self, folder: Path, programs: Path, pace: float) -> None:
+        self._folder, self._programs, self._pace = folder, programs, pace
+        # Workers of one run, and labs of one worker, have addresses of their own.
+        self._net = f"127.{60 + os.getpid() % 150}.{next(_COUNTER) % 25 * 10}"
+        self._processes: dict[str, asyncio.subprocess.Process] = {}
+        self._keepers: dict[str, asyncio.Task[None]] = {}
+        self._changed: dict[str, list[str]] = {}
+        self._sessions: list[Session] = []
+        self.look = 1.0 if pace > 1 else 2.0
+        listed = ",".join(str(self.at(f"storage-{n}")) for n in (1, 2, 3))
+        self._string = ConnectionString.parse(f"lab:abcdefgh@{listed}")
+        self.admin = self.other()
+
+    def at(self, name: str) -> Address:
+        kind, number = name.split("-")
+        head, third = self._net.rsplit(".", 1)
+        return Address(f"{head}.{int(third) + LAYOUT[kind][0]}.{number}", 4501)
+
+    async def pass_by(self, seconds: float) -> None:
+        await asyncio.sleep(seconds / self._pace)
+
+    # ------------------------------------------------------------------ processes
+
+    async def start(self, *started: str) -> None:
+        for name in started:
+            home = self._folder / name
+            home.mkdir(exist_ok=True)
+            if not (home / "fdb.cluster").exists():
+                (home / "fdb.cluster").write_text(f"{self._string}\n")
+            self._keepers[name] = asyncio.create_task(self._kept(name, await self._run(name)))
+
+    async def _run(self, name: str) -> asyncio.subprocess.Process:
+        home, zone = self._folder / name, f"z{name.rpartition('-')[2]}"
+        words = [
+            *("--cluster-file", str(home / "fdb.cluster"), "--datadir", str(home / "data")),
+            *("--logdir", str(home), "--listen-address", "public"),
+            *("--locality-dcid", "dc1", "--locality-zoneid", zone, "--locality-machineid", zone),
+            *("--locality_instance_id", name),
+        ]
+        changed = self._changed.get(name, [])
+        if "--public-address" not in changed:
+            words += ["--public-address", str(self.at(name))]
+        if "--class" not in changed:
+            words += ["--class", name.partition("-")[0]]
+        with (home / "out").open("ab") as out:
+            found = await asyncio.create_subprocess_exec(
+                *(str(self._programs / "fdbserver"), *words, *changed),
+                env=_environment(self._pace),
+                stdout=out,
+                stderr=out,
+                start_new_session=True,
+            )
+        self._processes[name] = found
+        return found
+
+    async def _kept(self, name: str, process: asyncio.subprocess.Process) -> None:
+        """Start one again that was killed by fdbcli."""
+        while await process.wait() == 0:
+            process = await self._run(name)
+
+    async def lose(self, *lost: str) -> None:
+        for name in lost:
+            self._keepers.pop(name).cancel()
+            process = self._processes.pop(name)
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGKILL)
+            await process.wait()
+
+    async def come_back(self, *back: str) -> None:
+        await self.start(*back)
+
+    async def return_as(
+        self, name: str, *, kind: str = "", wiped: bool = False, moved: bool = False
+    ) -> None:
+        if wiped:
+            shutil.rmtree(self._folder / name / "data")
+        other = Address(self.at(name).host, 4511)
+        self._changed[name] = [
+            *(("--class", kind) if kind else ()),
+            *(("--public-address", str(other)) if moved else ()),
+        ]
+        await self.start(name)
+
+    async def freeze(self, name: str) -> None:
+        self._processes[name].send_signal(signal.SIGSTOP)
+
+    async def end(self) -> None:
+        for name in list(self._processes):
+            with suppress(ProcessLookupError):
+                self._processes[name].send_signal(signal.SIGCONT)
+        await self.lose(*self._processes)
+        for it in self._sessions:
+            it.close()
+
+    # ------------------------------------------------------------------ whoever asks
+
+    def _session(self) -> Session:
+        shared = Shared(
+            Binaries([self._programs]),
+            Turns(4),
+            SystemClock(),
+            environment=_environment(self._pace),
+        )
+        found = Session(shared, "lab", _VERSION)
+        found.find_by(self._string)
+        self._sessions.append(found)
+        return found
+
+    def other(self) -> Fdbcli:
+        return Fdbcli(self._session())
+
+    async def typed(self, line: str, seconds: float = 20) -> Answer:
+        session = self._sessions[0]
+        words = ["-C", str(session.file), "--exec", line, "--timeout", f"{seconds:g}"]
+        return await session.run("fdbcli", words, seconds + 10)
+
+    def keys(self) -> Keys | None:
+        if self._pace == 1.0:
+            return None
+        speaker = Speaker(called.protocol(), Security())
+        return WireKeys(seeker.of_file(self._sessions[0].file, speaker))
+
+
+def _environment(pace: float) -> Mapping[str, str]:
+    return {**os.environ, "STATEWARD_FDB_PACE": f"{pace:g}"}
+
+
+@asynccontextmanager
+async def process_lab(programs: Path | None = None) -> AsyncIterator[Lab]:
+    """Have processes: of the stand-in, or of a folder with real programs."""
+    folder = Path(tempfile.mkdtemp(prefix="stateward-fdb-lab-"))
+    if programs is None:
+        lab = ProcessLab(folder, shims.install(folder / "bin", str(_VERSION)), PACE)
+    else:
+        lab = ProcessLab(folder, programs, 1.0)
+    try:
+        await lab.start(*names())
+        yield lab
+    finally:
+        await lab.end()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def version_of(programs: Path) -> str:
+    """Return what real programs say that they are."""
+    said = subprocess.run(
+        [programs / "fdbserver", "--version"], capture_output=True, text=True, check=True
+    )
+    return said.stdout.splitlines()[0]
