@@ -6,7 +6,7 @@ from typing import Final
 
 from stateward.emulate.fdb import recruiting
 from stateward.emulate.fdb.servers import Server
-from stateward.emulate.fdb.state import State
+from stateward.emulate.fdb.state import LogSet, State
 
 #: Seconds after which data of a lost disk is copied from its other copies.
 HEALED: Final = 45.0
@@ -65,17 +65,21 @@ def is_drained(state: State, server: Server) -> bool:
     return disk not in state.shards.holders() and not on_logs
 
 
+def spare_logs(state: State, logs: LogSet) -> int:
+    """Return how many of the logs of a generation may go."""
+    return logs.copies - 1 - sum(disk not in state.servers for disk in logs.disks)
+
+
 def tolerance(state: State) -> int:
     """Return how many zones may go before something is lost."""
     if state.settings is None:
         return -1
     coordinators = state.string.coordinators
     silent = sum(not state.reachable(it) for it in coordinators)
-    current = state.logs[-1].disks if state.logs else ()
-    lost_logs = sum(disk not in state.servers for disk in current)
+    seen = fewest_copies(state) if state.has_looked else state.settings.copies
     left = min(
-        fewest_copies(state) - 1,
+        seen - 1,
         (len(coordinators) - 1) // 2 - silent,
-        state.settings.log_copies - 1 - lost_logs,
+        min((spare_logs(state, it) for it in state.logs), default=0),
     )
     return left - (1 if state.maintenance is not None else 0)

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from stateward.core.chance import Chance
-from stateward.emulate.fdb import data, recovering, settings
+from stateward.emulate.fdb import data, recovering
+from stateward.emulate.fdb.clients import Client
 from stateward.emulate.fdb.data import HEALED
 from stateward.emulate.fdb.recovering import TRANSACTING, has_part, recover
 from stateward.emulate.fdb.servers import Server
@@ -22,8 +23,9 @@ from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.exclusions import Exclusion
 from stateward.fdb.status.maintenance import Maintenance
 
-#: Seconds until others notice that a process is gone, and until a recovery is over.
-NOTICED, OVER = 3.0, 6.0
+#: Seconds until others notice that a process is gone; until a recovery is over; and until the first
+#: is, before which there is nothing to take over.
+NOTICED, OVER, FIRST_OVER = 3.0, 8.0, 2.0
 #: Between two looks of the data distributor while data moves.
 STEP: Final = 0.5
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -48,7 +50,7 @@ class Database(State):
         due = [since + NOTICED for _, since in self.fallen.values()]
         due += [since + HEALED for _, since in self.missing.values()]
         if self.recovery.served is not None:
-            due += [self.recovery.served + OVER, self.looks + LOOKED]
+            due += [self.recovery.served + self._lasts, self.looks, self.looks + LOOKED]
         if self.shards.is_moving():
             due.append(self.now + STEP)
         if self.maintenance is not None:
@@ -64,10 +66,14 @@ class Database(State):
         if self.maintenance is not None and self.now >= self.maintenance[1]:
             self.maintenance = None
         served = self.recovery.served
-        if served is not None and self.now >= served + OVER:
+        if served is not None and self.now >= served + self._lasts:
             self.recovery.name = "fully_recovered"
             del self.logs[:-1]
         data.distribute(self)
+
+    @property
+    def _lasts(self) -> float:
+        return OVER if len(self.logs) > 1 else FIRST_OVER
 
     def _notice(self, disk: str, server: Server, since: float) -> None:
         del self.fallen[disk]
@@ -95,6 +101,16 @@ class Database(State):
         """Let a process end; others notice after a while."""
         self.fallen[disk] = (self.servers.pop(disk), self.now)
 
+    # ------------------------------------------------------------------ who uses it
+
+    def client_comes(self, client: Client) -> None:
+        """Let somebody use it."""
+        self.clients.comes(client)
+
+    def client_goes(self, address: str) -> None:
+        """Let somebody leave, who is counted for a while."""
+        self.clients.goes(address, self.now)
+
     # ------------------------------------------------------------------ what it is asked for
 
     def configure(self, asked: Asked) -> None:
@@ -104,10 +120,10 @@ class Database(State):
         if before is None:
             recover(self, "the database was created")
             self.shards.place(data.zones(self), after.copies)
-        elif settings.is_disturbing(before, after) or not self.recovery.serves:
+        elif before != after or not self.recovery.serves:
             recover(self, "the configuration was changed")
         else:
-            self.looks = self.now  # no recovery, but the data distributor begins anew
+            self.look_again()  # no recovery, but the data distributor begins anew
         data.distribute(self)
 
     def move_coordinators(self, addresses: Sequence[Address], description: str = "") -> None:
@@ -128,6 +144,7 @@ class Database(State):
         meant = [it.disk.process_id for it in self.servers.values() if it.is_meant(new)]
         if failed:
             self.shards.forget(meant)
+            self.looks = self.now  # the data distributor does not survive that
         if any(has_part(self, it) for it in meant):
             recover(self, "a process with a role was excluded")
         data.distribute(self)

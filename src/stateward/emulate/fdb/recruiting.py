@@ -89,6 +89,15 @@ def recruited(servers: Sequence[Server], wanted: Wanted) -> Roles | Lacking:
     return found
 
 
+def in_charge(servers: Sequence[Server], roles: Roles) -> Roles:
+    """Return roles with those of the two who must be there before anybody can be recruited."""
+    free = [it for it in servers if it.process_class.may_be_stateless]
+    found = {disk: [*mine] for disk, mine in roles.items()}
+    for role in ("cluster_controller", "master") if free else ():
+        found[_best(free, _SINGLES[role], found).disk.process_id].append(role)
+    return found
+
+
 def log_servers(servers: Sequence[Server], wanted: Wanted) -> list[Server] | Lacking:
     """Return who has the logs: in as many zones as there are copies, or nobody can write."""
     able = sorted(

@@ -44,19 +44,6 @@ _COPIES: Final[Mapping[str, tuple[int, int]]] = {
 }
 #: What FoundationDB chooses where nobody does.
 _LOGS, _COMMIT_PROXIES, _GRV_PROXIES, _RESOLVERS = 3, 3, 1, 1
-#: Changes that end the transaction system, which is then recruited anew.
-_DISTURBING: Final = {
-    "redundancy_mode",
-    "log_engine",
-    "logs",
-    "commit_proxies",
-    "grv_proxies",
-    "resolvers",
-    "remote_logs",
-    "log_routers",
-    "usable_regions",
-    "regions",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +91,6 @@ class Settings:
         """Return it with what was asked for."""
         kept = {name: it for name, it in asked.values.items() if name not in ("locked", "exclude")}
         return replace(self, values={**self.values, **kept})
-
-
-def is_disturbing(before: Settings, after: Settings) -> bool:
-    """Tell whether a change ends the transaction system."""
-    return any(before.values.get(it) != after.values.get(it) for it in _DISTURBING)
 
 
 def objection(before: Settings | None, asked: Asked, zones: int) -> str:

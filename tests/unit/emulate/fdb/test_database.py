@@ -167,13 +167,15 @@ def test_new_coordinators_have_a_new_name() -> None:
 
 @pytest.mark.parametrize(
     ("words", "disturbs"),
-    [("double", False), ("logs=3", True), ("perpetual_storage_wiggle=1", False)],
+    [("double", False), ("logs=3", True), ("perpetual_storage_wiggle=1", True)],
 )
 def test_which_changes_are_a_recovery(words: str, disturbs: bool) -> None:
     database = configured()
     before = database.recovery.generation
     configure(database, words)
     assert (database.recovery.generation > before) == disturbs
+    assert database.has_looked, "what was seen last is still told"
+    after(database, 6.0)
     assert not database.has_looked, "the data distributor begins anew in any case"
 
 
