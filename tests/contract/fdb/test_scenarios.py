@@ -10,6 +10,7 @@ from contract.fdb.backends import DOUBLE, Lab, created, model
 from fakes.fdb_databases import server
 from stateward.core.errors import OutcomeUnknown
 from stateward.core.facts import Known
+from stateward.emulate.fdb import gray
 from stateward.emulate.fdb.console import Console
 from stateward.emulate.fdb.servers import Disk
 from stateward.fdb.admin.answers import Stage
@@ -470,8 +471,8 @@ async def test_a_slow_process_says_so() -> None:
 
 async def test_one_whom_nobody_hears_is_as_good_as_gone() -> None:
     lab = await created()
-    silent = lab.database.servers[server("storage-3").disk.process_id]
-    silent.heard = False
+    gray.cut_off(lab.database, server("storage-3").disk.process_id)
+    lab.pass_by(5)
     status = await lab.admin.status()
     assert "storage-3" not in value(processes.roster(status)).groups
     assert [it.reachable for it in value(coordinators.coordinators(status))].count(False) == 1

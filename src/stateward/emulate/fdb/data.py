@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from stateward.emulate.fdb import recruiting
@@ -10,6 +11,8 @@ from stateward.emulate.fdb.state import LogSet, State
 
 #: Seconds after which data of a lost disk is copied from its other copies.
 HEALED: Final = 45.0
+#: The share of all room that may be in use when somebody is excluded.
+_FULL: Final = 0.9
 
 
 def distribute(state: State) -> None:
@@ -63,6 +66,18 @@ def is_drained(state: State, server: Server) -> bool:
     disk = server.disk.process_id
     on_logs = any(disk in it.disks for it in state.logs)
     return disk not in state.shards.holders() and not on_logs
+
+
+def leaves_room(state: State, gone: Collection[str]) -> bool:
+    """Tell whether what all disks hold fits on the others, with a tenth to spare."""
+    disks = storage_disks(state)
+    held = sum(state.shards.stored_on(disk) for disk in disks)
+    room = sum(
+        state.servers[disk].disk.free + state.shards.stored_on(disk)
+        for disk in disks
+        if disk not in gone
+    )
+    return not disks or held <= _FULL * room
 
 
 def spare_logs(state: State, logs: LogSet) -> int:

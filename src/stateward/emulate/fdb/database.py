@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from stateward.core.chance import Chance
-from stateward.emulate.fdb import data, recovering
+from stateward.emulate.fdb import data, recovering, upgrading
 from stateward.emulate.fdb.clients import Client
 from stateward.emulate.fdb.data import HEALED
 from stateward.emulate.fdb.recovering import TRANSACTING, has_part, recover
@@ -84,8 +84,15 @@ class Database(State):
     # ------------------------------------------------------------------ processes
 
     def join(self, server: Server) -> None:
-        """Let a process start: what its disk had is there again."""
+        """Let a process start: what its disk had is there again.
+
+        One that speaks another protocol does not belong to it, unless most coordinators do too.
+        """
         disk = server.disk.process_id
+        if server.line != self.line:
+            self.strangers[disk] = server
+            upgrading.turn(self, self.join)
+            return
         came_back = self.fallen.pop(disk, None) is not None
         self.missing.pop(disk, None)
         self.servers[disk] = server
@@ -99,7 +106,8 @@ class Database(State):
 
     def leave(self, disk: str) -> None:
         """Let a process end; others notice after a while."""
-        self.fallen[disk] = (self.servers.pop(disk), self.now)
+        if self.strangers.pop(disk, None) is None:
+            self.fallen[disk] = (self.servers.pop(disk), self.now)
 
     # ------------------------------------------------------------------ who uses it
 

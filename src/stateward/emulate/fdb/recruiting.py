@@ -102,7 +102,7 @@ def log_servers(servers: Sequence[Server], wanted: Wanted) -> list[Server] | Lac
     """Return who has the logs: in as many zones as there are copies, or nobody can write."""
     able = sorted(
         (it for it in servers if it.process_class in _LOG),
-        key=lambda it: (_LOG.index(it.process_class), it.disk.process_id),
+        key=lambda it: (_LOG.index(it.process_class), it.degraded, it.disk.process_id),
     )
     chosen = _spread(able, max(wanted.logs, wanted.log_replicas))
     if len({it.zone for it in chosen}) < wanted.log_replicas:
@@ -139,9 +139,9 @@ def _best(free: Sequence[Server], made_for: ProcessClass, roles: Roles) -> Serve
     """Return who fits best: made for it, then stateless, then whoever has least to do."""
     order = (made_for, *_STATELESS)
 
-    def fitness(it: Server) -> tuple[int, int, str]:
+    def fitness(it: Server) -> tuple[int, bool, int, str]:
         kind = it.process_class
         place = order.index(kind) if kind in order else len(order)
-        return place, len(roles[it.disk.process_id]), it.disk.process_id
+        return place, it.degraded, len(roles[it.disk.process_id]), it.disk.process_id
 
     return min(free, key=fitness)

@@ -43,8 +43,6 @@ class Server:
     version: Version = VERSION
     command_line: str = ""
     started: float = 0.0
-    #: Whether others hear of it; one that nobody hears may well run.
-    heard: bool = True
     #: Whether it answers, but slowly, and says so itself.
     degraded: bool = False
     #: The share of time for which it has something to do.

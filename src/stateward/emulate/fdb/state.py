@@ -66,6 +66,9 @@ class State:
     fallen: dict[str, tuple[Server, float]] = field(default_factory=dict)
     #: Those that are known to be gone, with their disks; they may come back.
     missing: dict[str, tuple[Server, float]] = field(default_factory=dict)
+    #: Those that run and speak another protocol, and those that run and nobody hears.
+    strangers: dict[str, Server] = field(default_factory=dict)
+    cut: dict[str, Server] = field(default_factory=dict)
     settings: Settings | None = None
     excluded: set[Exclusion] = field(default_factory=set)
     failed: set[Exclusion] = field(default_factory=set)
@@ -90,9 +93,9 @@ class State:
         return self.excluded | self.failed
 
     def usable(self) -> list[Server]:
-        """Return those who run, are heard, and may have roles."""
+        """Return those who may have roles."""
         barred = self.barred
-        return [it for it in self.servers.values() if it.heard and not it.is_meant(barred)]
+        return [it for it in self.servers.values() if not it.is_meant(barred)]
 
     def server_at(self, address: str) -> Server | None:
         """Return who listens at an address, without TLS."""
@@ -106,7 +109,7 @@ class State:
 
     def reachable(self, address: Address) -> bool:
         """Tell whether a coordinator answers."""
-        return any(it.heard and it.listens_at(address) for it in self.servers.values())
+        return any(it.listens_at(address) for it in self.servers.values())
 
     @property
     def has_quorum(self) -> bool:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from stateward.emulate.fdb import clogs
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import cluster
+from stateward.emulate.fdb.viewpoint import Viewpoint
 from stateward.fdb.model import versions
 from stateward.fdb.model.connection import ConnectionString
 
+_HERE: Final = Viewpoint()
+_OLD_FILE: Final = "incorrect_cluster_file_contents"
 _SERVING: Final = {"all_logs_recruited", "fully_recovered"}
 _NOTHING: Final = {"layers": {"_valid": False}}
 _NO_QUORUM: Final = {
@@ -17,43 +21,57 @@ _NO_QUORUM: Final = {
 }
 
 
-def status(database: Database, string: ConnectionString, path: str) -> dict[str, Any]:
-    """Return what somebody with a cluster file sees now."""
-    theirs = cluster.section(database) if database.has_quorum else dict(_NOTHING)
-    serves = database.has_quorum and database.recovery.serves
-    serves = serves and database.recovery.name in _SERVING
-    up_to_date = str(string) == str(database.string)
-    learned = database.string if any(map(database.reachable, string.coordinators)) else string
+def status(
+    database: Database, string: ConnectionString, path: str, view: Viewpoint = _HERE
+) -> dict[str, Any]:
+    """Return what somebody with a cluster file sees now, from where it is."""
+    is_let_in = any(view.answers(database, it) for it in string.coordinators)
+    learned = database.string if is_let_in and view.line == database.line else string
+    wrong = _messages(database, string, learned, view)
+    is_silent = bool(wrong) and wrong[0]["name"] != _OLD_FILE
+    theirs = dict(_NOTHING) if is_silent else cluster.section(database)
+    serves = not is_silent and database.recovery.serves and database.recovery.name in _SERVING
+    up_to_date = string == learned
     return {
         "client": {
             "cluster_file": {"path": path, "up_to_date": up_to_date},
-            "coordinators": _coordinators(database, learned),
+            "coordinators": _coordinators(database, learned, view),
             "database_status": {
                 "available": serves,
                 "healthy": serves and up_to_date and _is_healthy(theirs),
             },
-            "messages": [*_messages(database, string)],
+            "messages": wrong,
             "timestamp": int(database.now),
         },
         "cluster": theirs,
     }
 
 
-def _messages(database: Database, string: ConnectionString) -> list[dict[str, str]]:
-    if not database.has_quorum:
+def _messages(
+    database: Database, string: ConnectionString, learned: ConnectionString, view: Viewpoint
+) -> list[dict[str, str]]:
+    """Return what the asker has to complain of; all but an old file mean that it heard nothing."""
+    if not view.sees_quorum(database, learned):
         return [dict(_NO_QUORUM)]
-    if str(string) == str(database.string):
+    if (silence := _silence(database, view)) is not None:
+        return [{"description": clogs.WORDS[silence], "name": str(silence)}]
+    if string == learned:
         return []
-    return [
-        {
-            "description": (
-                "Cluster file contents do not match current cluster connection string.\n"
-                f"The file contains the connection string: {string}\n"
-                f"The current connection string is: {database.string}\n{_WRITABLE}"
-            ),
-            "name": "incorrect_cluster_file_contents",
-        }
-    ]
+    text = (
+        "Cluster file contents do not match current cluster connection string.\n"
+        f"The file contains the connection string: {string}\n"
+        f"The current connection string is: {learned}\n{_WRITABLE}"
+    )
+    return [{"description": text, "name": _OLD_FILE}]
+
+
+def _silence(database: Database, view: Viewpoint) -> clogs.Silence | None:
+    if database.clog.silence is not None:
+        return database.clog.silence
+    controller = database.holder("cluster_controller")
+    if controller is None:
+        return clogs.Silence.NO_CONTROLLER
+    return None if view.reaches(controller) else clogs.Silence.UNREACHABLE
 
 
 _WRITABLE: Final = (
@@ -73,11 +91,10 @@ def _is_healthy(theirs: dict[str, Any]) -> bool:
     return is_quiet and state is not None and state.get("healthy", True)
 
 
-def _coordinators(database: Database, string: ConnectionString) -> dict[str, Any]:
+def _coordinators(database: Database, string: ConnectionString, view: Viewpoint) -> dict[str, Any]:
     found: list[dict[str, Any]] = []
     for it in string.coordinators:
-        answers = database.reachable(it)
-        protocol = {"protocol": f"0{versions.protocol_of(database.line)}"} if answers else {}
+        answers = view.answers(database, it)
+        protocol = {"protocol": f"0{versions.protocol_of(view.line)}"} if answers else {}
         found.append({"address": str(it), **protocol, "reachable": answers})
-    answering = sum(it["reachable"] for it in found)
-    return {"coordinators": found, "quorum_reachable": answering >= string.quorum}
+    return {"coordinators": found, "quorum_reachable": view.sees_quorum(database, string)}

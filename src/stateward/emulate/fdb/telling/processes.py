@@ -25,7 +25,6 @@ def processes(database: Database) -> dict[str, Any]:
     found = {
         disk: (_unasked if disk in database.clog.unasked else _entry)(database, it)
         for disk, it in database.servers.items()
-        if it.heard
     }
     for disk, (it, _) in database.fallen.items():
         found[disk] = _remembered(database, it)
