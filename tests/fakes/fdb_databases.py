@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stateward.core.chance import Chance
-from stateward.emulate.fdb import tokens
+from stateward.emulate.fdb.configuration import tokens
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.servers import Disk, Server
 from stateward.fdb.model.addresses import Address

@@ -16,8 +16,8 @@ from fakes.fdb_databases import (
     unconfigured,
     unset_pair,
 )
-from stateward.emulate.fdb import tokens
-from stateward.emulate.fdb.clients import Client
+from stateward.emulate.fdb.asking.clients import Client
+from stateward.emulate.fdb.configuration import tokens
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.servers import Disk
 from stateward.fdb.model import exclusions

@@ -11,13 +11,13 @@ from typing import Final
 
 from stateward.core.chance import Chance
 from stateward.emulate.fdb import data, recovering, upgrading
-from stateward.emulate.fdb.clients import Client
+from stateward.emulate.fdb.asking.clients import Client
+from stateward.emulate.fdb.configuration.settings import Settings
+from stateward.emulate.fdb.configuration.tokens import Asked
 from stateward.emulate.fdb.data import HEALED
 from stateward.emulate.fdb.recovering import TRANSACTING, has_part, recover
 from stateward.emulate.fdb.servers import Server
-from stateward.emulate.fdb.settings import Settings
 from stateward.emulate.fdb.state import LOOKED, State
-from stateward.emulate.fdb.tokens import Asked
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.exclusions import Exclusion

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stateward.core.chance import Chance
-from stateward.emulate.fdb.clients import Clients
-from stateward.emulate.fdb.clogs import Clog
+from stateward.emulate.fdb.asking.clients import Clients
+from stateward.emulate.fdb.asking.clogs import Clog
+from stateward.emulate.fdb.configuration.settings import Settings
 from stateward.emulate.fdb.keys import Store
 from stateward.emulate.fdb.recruiting import Roles
 from stateward.emulate.fdb.servers import VERSION, Server
-from stateward.emulate.fdb.settings import Settings
 from stateward.emulate.fdb.shards import Shards
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString

@@ -12,7 +12,7 @@ from fakes.fdb_databases import configured
 from fakes.fdb_statuses import document as recording
 from stateward.core.facts import Known
 from stateward.core.version import Version
-from stateward.emulate.fdb.clients import REMEMBERED, Client, Clients, section
+from stateward.emulate.fdb.asking.clients import REMEMBERED, Client, Clients, section
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import document
 from stateward.fdb.status import clients

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fakes.fdb_databases import come_back, configured, lose, server, unconfigured
-from stateward.emulate.fdb import data, tokens
+from stateward.emulate.fdb import data
+from stateward.emulate.fdb.configuration import tokens
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.model import exclusions
 from stateward.fdb.model.addresses import Address

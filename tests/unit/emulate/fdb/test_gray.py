@@ -10,11 +10,11 @@ import pytest
 from fakes.fdb_databases import configured, server
 from stateward.core.facts import Known
 from stateward.emulate.fdb import data, gray
+from stateward.emulate.fdb.asking.clogs import Silence
+from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.cli.program import Fdbcli
-from stateward.emulate.fdb.clogs import Silence
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import document
-from stateward.emulate.fdb.viewpoint import Viewpoint
 from stateward.fdb.status import coordinators, health, processes
 from stateward.fdb.status.reading import Status, read
 

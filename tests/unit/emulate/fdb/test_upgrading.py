@@ -8,10 +8,10 @@ import pytest
 
 from fakes.fdb_databases import configured, lose, names, server
 from stateward.core.version import Version
+from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.servers import Server
 from stateward.emulate.fdb.telling import document
-from stateward.emulate.fdb.viewpoint import Viewpoint
 
 PATCH, NEXT = Version(7, 3, 80), Version(7, 4, 1)
 

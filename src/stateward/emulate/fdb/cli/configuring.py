@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from stateward.emulate.fdb import settings, tokens
 from stateward.emulate.fdb.cli.tape import Failed, Tape, Waits
+from stateward.emulate.fdb.configuration import settings, tokens
 from stateward.emulate.fdb.database import Database
 
 CONFIGURE_USAGE: Final = (

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from stateward.emulate.fdb import clients, data
+from stateward.emulate.fdb import data
+from stateward.emulate.fdb.asking import clients
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import (
     configuration,

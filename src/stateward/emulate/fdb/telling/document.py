@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from stateward.emulate.fdb import clogs
+from stateward.emulate.fdb.asking import clogs
+from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import cluster
-from stateward.emulate.fdb.viewpoint import Viewpoint
 from stateward.fdb.model import versions
 from stateward.fdb.model.connection import ConnectionString
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from stateward.emulate.fdb import clients
+from stateward.emulate.fdb.asking import clients
 from stateward.emulate.fdb.database import Database
 
 #: Roles without which a controller complains, and how it calls them.

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from stateward.emulate.fdb.configuration.tokens import COUNTS, Asked
 from stateward.emulate.fdb.recruiting import Wanted
-from stateward.emulate.fdb.tokens import COUNTS, Asked
 
 INVALID: Final = "ERROR: These changes would make the configuration invalid"
 EXISTS: Final = "ERROR: Database already exists! To change configuration, don't say `new'"
