@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from stateward.core.chance import Chance
-from stateward.emulate.fdb import data, recovering, upgrading
+from stateward.emulate.fdb import data, recovering, regional, upgrading
 from stateward.emulate.fdb.asking.clients import Client
 from stateward.emulate.fdb.configuration.settings import Settings
 from stateward.emulate.fdb.configuration.tokens import Asked
@@ -66,9 +66,12 @@ class Database(State):
         if self.maintenance is not None and self.now >= self.maintenance[1]:
             self.maintenance = None
         served = self.recovery.served
-        if served is not None and self.now >= served + self._lasts:
+        is_whole = self.recovery.name != "accepting_commits"
+        if served is not None and is_whole and self.now >= served + self._lasts:
             self.recovery.name = "fully_recovered"
             del self.logs[:-1]
+            if regional.is_better_elsewhere(self):
+                recover(self, "a region that is wanted more is well again")
         data.distribute(self)
 
     @property
@@ -102,6 +105,7 @@ class Database(State):
             recover(self, f"{server.address} was restarted")
         elif not self.recovery.serves:
             recover(self, f"{server.address} came")
+        recovering.complete(self)
         data.distribute(self)
 
     def leave(self, disk: str) -> None:
@@ -127,8 +131,8 @@ class Database(State):
         self.settings = after = (before or Settings()).changed(asked)
         if before is None:
             recover(self, "the database was created")
-            self.shards.place(data.zones(self), after.copies)
-        elif before != after or not self.recovery.serves:
+            self.shards.place(data.places(self), data.spread(self, after))
+        elif before.differs(after) or not self.recovery.serves:
             recover(self, "the configuration was changed")
         else:
             self.look_again()  # no recovery, but the data distributor begins anew

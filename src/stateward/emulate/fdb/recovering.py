@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.emulate.fdb import data, recruiting
+from stateward.emulate.fdb import recruiting, regional
 from stateward.emulate.fdb.recruiting import Lacking
 from stateward.emulate.fdb.state import LogSet, State
 
@@ -20,6 +20,7 @@ TRANSACTING: Final = {
     "grv_proxy",
     "resolver",
     "log",
+    "router",
 }
 
 
@@ -34,7 +35,7 @@ def recover(state: State, cause: str) -> None:
     state.recovery.served = None
     if not state.has_quorum:
         state.recovery.name = "reading_coordinated_state"
-    elif _logs_are_lost(state):
+    elif not regional.may_go_on(state):
         state.recovery.name = "locking_coordinated_state"
     else:
         _recruit(state)
@@ -52,31 +53,46 @@ def stand_by(state: State) -> None:
 
 def has_part(state: State, disk: str) -> bool:
     """Tell whether a process is part of the transaction system."""
-    current = state.logs[-1].disks if state.logs else ()
+    current = state.logs[-1].every if state.logs else ()
     return bool(TRANSACTING & set(state.roles.get(disk, ()))) or disk in current
+
+
+def complete(state: State) -> None:
+    """Have the other region again that was missing, if it is there by now."""
+    if state.recovery.name != "accepting_commits" or state.settings is None:
+        return
+    found = regional.followed(state, state.settings)
+    if isinstance(found, Lacking) or found.lacks_remote:
+        return
+    for disk, mine in found.roles.items():
+        state.roles.setdefault(disk, []).extend(
+            it for it in mine if disk in found.remote or it == "router"
+        )
+    state.logs[-1].remote = found.remote
+    state.recovery.name, state.behind = "all_logs_recruited", None
 
 
 def _recruit(state: State) -> None:
     assert state.settings is not None  # noqa: S101 - asked before
-    found = recruiting.recruited(state.usable(), state.settings.wanted())
-    if isinstance(found, Lacking) or _lacks_halls(state, state.settings.halls):
+    found = regional.recruited(state, state.settings)
+    if isinstance(found, Lacking):
         state.recovery.name = "recruiting_transaction_servers"
         return
-    state.roles = {disk: [*mine] for disk, mine in found.items()}
-    logs = tuple(disk for disk, mine in found.items() if "log" in mine)
+    state.roles, state.primary = found.roles, found.center
     version = state.store.at(state.now) if state.logs else 0
     if state.logs:
         state.logs[-1].end = version
-    state.logs.append(LogSet(state.recovery.generation, logs, state.settings.log_copies, version))
-    state.recovery.name = "all_logs_recruited"
+    state.logs.append(
+        LogSet(
+            state.recovery.generation,
+            found.logs,
+            state.settings.log_copies,
+            version,
+            satellites=found.satellites,
+            satellite_copies=found.satellite_copies,
+            remote=found.remote,
+        )
+    )
+    state.recovery.name = "accepting_commits" if found.lacks_remote else "all_logs_recruited"
+    state.behind = (state.behind or state.now) if found.lacks_remote else None
     state.recovery.served = state.now + SERVING
-
-
-def _logs_are_lost(state: State) -> bool:
-    """Tell whether something that was just written may be on no disk that runs."""
-    return bool(state.logs) and data.spare_logs(state, state.logs[-1]) < 0
-
-
-def _lacks_halls(state: State, wanted: int) -> bool:
-    halls = {it.localities.get("data_hall") for it in state.usable()} - {None}
-    return len(halls) < wanted

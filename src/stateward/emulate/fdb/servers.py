@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -75,12 +75,12 @@ class Server:
     @property
     def machine(self) -> str:
         """The machine that it is on."""
-        return self.localities.get(locality.MACHINE, self.address.host)
+        return self.localities.get(locality.MACHINE) or self.address.host
 
     @property
     def zone(self) -> str:
         """What fails together with it."""
-        return self.localities.get(locality.ZONE, self.machine)
+        return self.localities.get(locality.ZONE) or self.machine
 
     def listens_at(self, address: Address) -> bool:
         """Tell whether it is the one at an address, which may be a name."""
@@ -91,7 +91,9 @@ class Server:
             )
         return any(it.canonical == address.canonical for it in self.addresses)
 
-    def is_meant(self, exclusions: Iterable[Exclusion]) -> bool:
+    def is_meant(self, exclusions: Collection[Exclusion]) -> bool:
         """Tell whether one of some exclusions means it."""
+        if not exclusions:
+            return False
         localities = {locality.MACHINE: self.machine, locality.ZONE: self.zone, **self.localities}
         return any(it.covers(self.addresses, localities) for it in exclusions)

@@ -48,6 +48,15 @@ class LogSet:
     copies: int = 1
     begin: int = 0
     end: int | None = None
+    #: Where regions are: logs beside the region that writes, and in the one that follows.
+    satellites: tuple[str, ...] = ()
+    satellite_copies: int = 0
+    remote: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All disks of it."""
+        return *self.disks, *self.satellites, *self.remote
 
 
 @dataclass(slots=True)
@@ -70,6 +79,11 @@ class State:
     strangers: dict[str, Server] = field(default_factory=dict)
     cut: dict[str, Server] = field(default_factory=dict)
     settings: Settings | None = None
+    #: The data center that it is run from, where there are regions; for how many seconds the other
+    #: one is behind, and since when it gets nothing at all.
+    primary: str = ""
+    region_lag: float = 0.0
+    behind: float | None = None
     excluded: set[Exclusion] = field(default_factory=set)
     failed: set[Exclusion] = field(default_factory=set)
     recovery: Recovery = field(default_factory=Recovery)

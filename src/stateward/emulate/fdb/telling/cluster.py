@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from stateward.emulate.fdb import data
+from stateward.emulate.fdb import data, regional
 from stateward.emulate.fdb.asking import clients
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import (
@@ -29,6 +29,7 @@ _DESCRIPTIONS: Final = {
         " active."
     ),
     "recruiting_transaction_servers": "Recruiting new transaction servers.",
+    "accepting_commits": "Accepting commits.",
     "all_logs_recruited": "Accepting commits. All logs recruited.",
     "fully_recovered": "Recovery complete.",
 }
@@ -53,7 +54,7 @@ def _always(database: Database) -> dict[str, Any]:
         "clients": clients.section(database.clients.counted(database.now)),
         "cluster_controller_timestamp": int(database.now),
         "connection_string": str(database.string),
-        "datacenter_lag": {"seconds": 0, "versions": 0},
+        "datacenter_lag": numbers.lagging(regional.lag(database)),
         "degraded_processes": sum(it.degraded for it in database.servers.values()),
         "idempotency_ids": {"size_bytes": 0} if serves else {},
         "incompatible_connections": sorted(str(it.address) for it in database.strangers.values()),
@@ -106,18 +107,17 @@ def _recovery(database: Database) -> dict[str, Any]:
 
 
 def _rest(database: Database) -> dict[str, Any]:
-    left = data.tolerance(database)
+    kept, available = data.tolerance(database)
+    somewhere = next((it.localities.get("dcid", "") for it in database.servers.values()), "")
     found: dict[str, Any] = {
-        "active_primary_dc": next(
-            (it.localities.get("dcid", "") for it in database.servers.values()), ""
-        ),
+        "active_primary_dc": database.primary or somewhere,
         "database_available": True,
         "database_lock_state": {"locked": bool(database.store.locked_by)},
         "fault_tolerance": {
-            "max_zone_failures_without_losing_availability": left,
-            "max_zone_failures_without_losing_data": left,
+            "max_zone_failures_without_losing_availability": available,
+            "max_zone_failures_without_losing_data": kept,
         },
-        "full_replication": True,
+        "full_replication": not data.lacks_copies(database),
         **numbers.of_database(max((it.lag for it in database.servers.values()), default=0.0)),
     }
     if database.store.locked_by:

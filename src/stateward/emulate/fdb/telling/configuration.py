@@ -48,6 +48,9 @@ def section(database: Database) -> dict[str, Any]:
     }
     if regions := config.values.get("regions"):
         found["regions"] = regions
+    for name in ("remote_logs", "log_routers"):
+        if value(name) is not None:
+            found[name] = value(name)
     return {"configuration": found} | _wiggler(database)
 
 

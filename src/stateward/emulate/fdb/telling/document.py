@@ -13,7 +13,7 @@ from stateward.fdb.model.connection import ConnectionString
 
 _HERE: Final = Viewpoint()
 _OLD_FILE: Final = "incorrect_cluster_file_contents"
-_SERVING: Final = {"all_logs_recruited", "fully_recovered"}
+_SERVING: Final = {"accepting_commits", "all_logs_recruited", "fully_recovered"}
 _NOTHING: Final = {"layers": {"_valid": False}}
 _NO_QUORUM: Final = {
     "description": "Unable to reach a quorum of coordinators.",

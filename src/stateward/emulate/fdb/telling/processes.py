@@ -127,7 +127,7 @@ def _roles(database: Database, server: Server) -> Iterator[dict[str, Any]]:
         if role != "log":
             yield _plain(database, disk, role)
     for it in database.logs:
-        if disk in it.disks and (serves or not server.is_meant(database.barred)):
+        if disk in it.every and (serves or not server.is_meant(database.barred)):
             yield _log(database, server, it)
 
 

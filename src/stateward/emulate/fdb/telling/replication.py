@@ -33,36 +33,41 @@ def data_section(database: Database) -> dict[str, Any]:
 
 
 def _looked_at(database: Database) -> dict[str, Any]:
-    shards = database.shards
-    state, urgency = _state(database)
+    shards, config = database.shards, database.settings
+    assert config is not None  # noqa: S101 - asked before
+    regional = data.centers(database, config)
+    regions = regional if len(regional) > 1 else [""]
+    states = [_state(database, data.fewest_copies(database, it)) for it in regions]
     cut = shards.pieces[0].size if database.now < database.cuts else 0
     flying = max(shards.moving, cut)
-    tracker = {
-        "in_flight_bytes": flying,
-        "primary": True,
-        "state": dict(state),
-        "unhealthy_servers": data.unhealthy_disks(database),
-    }
     return {
         "average_partition_size_bytes": 20_000_000,
         "moving_data": {
-            "highest_priority": urgency,
+            "highest_priority": max(urgency for _, urgency in states),
             "in_flight_bytes": flying,
             "in_queue_bytes": 0,
             "total_written_bytes": 0,
         },
         "partitions_count": len(shards.pieces),
-        "state": state,
+        "state": states[0][0],
         "system_kv_size_bytes": 0,
-        "team_trackers": [tracker],
+        "team_trackers": [
+            {
+                "in_flight_bytes": flying,
+                "primary": place == 0,
+                "state": dict(state),
+                "unhealthy_servers": data.unhealthy_disks(database),
+            }
+            for place, (state, _) in enumerate(states)
+        ],
         "total_kv_size_bytes": shards.size,
     }
 
 
-def _state(database: Database) -> tuple[dict[str, Any], int]:
+def _state(database: Database, fewest: int) -> tuple[dict[str, Any], int]:
     """Return how well data is copied, and how urgent it is to do something about it."""
     assert database.settings is not None  # noqa: S101 - asked before
-    fewest, copies = data.fewest_copies(database), database.settings.copies
+    copies = database.settings.copies
     if fewest == 0:
         name, text, urgency = "missing_data", "No replicas remain of some data", _LOST
     elif fewest == 1 < copies:
@@ -102,12 +107,22 @@ def _logs(database: Database, logs: LogSet) -> dict[str, Any]:
         "current": logs is database.logs[-1],
         "epoch": logs.epoch,
         "log_fault_tolerance": data.spare_logs(database, logs),
-        "log_interfaces": [_interface(database, disk, logs.epoch) for disk in logs.disks],
+        "log_interfaces": [_interface(database, disk, logs.epoch) for disk in logs.every],
         "log_replication_factor": logs.copies,
         "log_write_anti_quorum": 0,
         "possibly_losing_data": not any(disk in database.servers for disk in logs.disks),
     }
-    return found | ({} if logs.end is None else {"end_version": logs.end})
+    if logs.end is not None:
+        found["end_version"] = logs.end
+    if logs.satellite_copies:
+        left = data.spare(database, logs.satellites, logs.satellite_copies)
+        found["satellite_log_fault_tolerance"] = left
+        found["satellite_log_replication_factor"] = logs.satellite_copies
+        found["satellite_log_write_anti_quorum"] = 0
+    if logs.remote:
+        found["remote_log_fault_tolerance"] = data.spare(database, logs.remote, logs.copies)
+        found["remote_log_replication_factor"] = logs.copies
+    return found
 
 
 def _interface(database: Database, disk: str, epoch: int) -> dict[str, Any]:
