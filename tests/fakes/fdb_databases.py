@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stateward.core.chance import Chance
-from stateward.emulate.fdb import tokens
+from stateward.emulate.fdb.configuration import tokens
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.servers import Disk, Server
 from stateward.fdb.model.addresses import Address
@@ -38,19 +38,50 @@ def unconfigured() -> Database:
     return made
 
 
-def configured(words: str = "new double ssd logs=2", size: int = 60_000_000) -> Database:
+def configured(
+    words: str = "new double ssd logs=2", size: int = 60_000_000, seconds: float = 60.0
+) -> Database:
     """Return a database that has been healthy for a while."""
     made = unconfigured()
     made.configure(tokens.read(words.split()))
     made.shards.fill(size)
+    made.advance(seconds)
+    return made
+
+
+def two_unset(string: str, name: str, where: dict[str, str]) -> Database:
+    """Return two processes that were told nothing; the first coordinates."""
+    made = Database(ConnectionString.parse(string), Chance(1))
+    first = made.string.coordinators[0]
+    host = first.host.rpartition(".")[0]
+    for number in (1, 2):
+        zone = f"tz{number}"
+        localities = {**where, "zoneid": zone, "machineid": zone, "instance_id": f"{name}{number}"}
+        address = Address(f"{host}.{number}", 4501, tls=first.tls)
+        made.join(Server((address,), Disk(f"{number:032x}"), localities=localities))
+    return made
+
+
+def tls(words: str, seconds: float) -> Database:
+    """Return the cluster of the recordings whose processes have certificates."""
+    made = two_unset("lab:abcdefgh@127.0.7.1:4501:tls", "t", {"dcid": "dc1"})
+    made.configure(tokens.read(words.split()))
+    made.advance(seconds)
+    return made
+
+
+def unset_pair(words: str) -> Database:
+    """Return two processes without a data center, as under fdbmonitor in the recordings."""
+    made = two_unset("mon:abcdefgh@127.0.5.1:4501", "mon-", {})
+    made.configure(tokens.read(words.split()))
     made.advance(60.0)
     return made
 
 
 def small_server(number: int, kind: str = "storage") -> Server:
     """Return a process of the recordings' small cluster."""
-    zone = f"z{number}"
-    localities = {"dcid": "dc1", "zoneid": zone, "machineid": zone, "instance_id": f"s{number}"}
+    zone, name = f"z{number}", "st1" if kind == "stateless" else f"s{number}"
+    localities = {"dcid": "dc1", "zoneid": zone, "machineid": zone, "instance_id": name}
     address = Address(f"127.0.8.{number}", 4501)
     return Server((address,), Disk(f"{number:032x}"), ProcessClass(kind), localities)
 

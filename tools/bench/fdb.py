@@ -12,7 +12,7 @@ from typing import Final
 from stateward.core.chance import Chance
 from stateward.core.facts import Known
 from stateward.core.version import Version
-from stateward.emulate.fdb import tokens
+from stateward.emulate.fdb.configuration import tokens
 from stateward.emulate.fdb.database import STEP, Database
 from stateward.emulate.fdb.servers import Disk, Server
 from stateward.fdb.model import exclusions as entries

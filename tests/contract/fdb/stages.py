@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from fakes.fdb_databases import come_back, configured, lose, small, small_server, unconfigured
-from stateward.emulate.fdb import tokens
+from stateward.emulate.fdb.configuration import tokens
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.model import exclusions
 

@@ -2,55 +2,129 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from stateward.emulate.fdb import recruiting
+from stateward.emulate.fdb.configuration.refusals import Seen
+from stateward.emulate.fdb.configuration.settings import Settings
+from stateward.emulate.fdb.configuration.spreads import Place, Spread
 from stateward.emulate.fdb.servers import Server
-from stateward.emulate.fdb.state import State
+from stateward.emulate.fdb.state import LogSet, State
+from stateward.fdb.model import locality
 
 #: Seconds after which data of a lost disk is copied from its other copies.
 HEALED: Final = 45.0
+#: The share of all room that may be in use when somebody is excluded.
+_FULL: Final = 0.9
+
+
+# -------------------------------------------------------------------------- where it shall be
 
 
 def distribute(state: State) -> None:
     """Choose where data goes, if anybody looks."""
     if state.settings is not None and state.has_looked:
-        state.shards.plan(zones(state), state.servers, state.settings.copies)
+        state.shards.plan(places(state), state.servers, spread(state, state.settings))
 
 
-def zones(state: State) -> dict[str, str]:
-    """Return the disks that shall have data, with their zones."""
-    copies = state.settings.copies if state.settings is not None else 1
-    chosen = recruiting.storage_servers(state.usable(), copies)
-    holders = state.shards.holders()
-    kept = {disk: zone for disk, zone in away(state).items() if disk in holders}
-    return {it.disk.process_id: it.zone for it in chosen} | kept
+def centers(state: State, config: Settings) -> list[str]:
+    """Return the data centers that have all data; none: nobody asks for any."""
+    found = [it.center for it in config.regions]
+    first = state.primary if state.primary in found else "".join(found[:1])
+    return [first, *(it for it in found if it != first)][: config.usable_regions] if found else []
 
 
-def away(state: State) -> dict[str, str]:
-    """Return disks that are missed, but not for long enough, or whose zone may be away."""
+def spread(state: State, config: Settings) -> Spread:
+    """Return how far apart copies are, in all regions together."""
+    many = len(centers(state, config))
+    return Spread(locality.DATA_CENTER, many, config.copies) if many > 1 else config.spread
+
+
+def places(state: State) -> dict[str, Place]:
+    """Return the disks that shall have data, with where they are."""
+    if state.settings is None:
+        return {}
+    wanted, holders = spread(state, state.settings), state.shards.holders()
+    kept = [it for disk, it in away(state).items() if disk in holders]
+    found = wanted.places([*chosen(state, state.settings), *kept])
+    zones: dict[str, set[str]] = {}
+    for group, zone in found.values():
+        zones.setdefault(group, set()).add(zone)
+    return {disk: it for disk, it in found.items() if len(zones[it[0]]) >= wanted.each}
+
+
+def chosen(state: State, config: Settings) -> list[Server]:
+    """Return who is to have data, of those that run: in every region that has all of it."""
+    regional = centers(state, config)
+    if not regional:
+        return recruiting.storage_servers(state.usable(), config.spread)
+    by_center = {name: [it for it in state.usable() if _is_in(it, name)] for name in regional}
+    every = (recruiting.storage_servers(some, config.spread) for some in by_center.values())
+    return [it for some in every for it in some]
+
+
+def _is_in(server: Server, center: str) -> bool:
+    return server.localities.get(locality.DATA_CENTER) == center
+
+
+def away(state: State) -> dict[str, Server]:
+    """Return those that are missed, but not for long enough, or may be away.
+
+    A zone may be by maintenance; and where a whole region is away its disks are not given up.
+    """
     zone = state.maintenance[0] if state.maintenance is not None else None
     return {
-        disk: server.zone
+        disk: server
         for disk, (server, since) in (state.missing | state.fallen).items()
-        if (state.now < since + HEALED or server.zone == zone) and not server.is_meant(state.barred)
+        if (state.now < since + HEALED or server.zone == zone or _is_region_away(state, server))
+        and not server.is_meant(state.barred)
     }
+
+
+def _is_region_away(state: State, server: Server) -> bool:
+    if state.settings is None or len(centers(state, state.settings)) < 2:
+        return False
+    center = server.localities.get(locality.DATA_CENTER, "")
+    return not any(_is_in(it, center) for it in state.servers.values())
 
 
 def storage_disks(state: State) -> set[str]:
     """Return the disks of those who are storage servers: they have data, or could."""
     if state.settings is None or not state.recovery.serves:
         return set()
-    chosen = recruiting.storage_servers(state.usable(), state.settings.copies)
-    return {it.disk.process_id for it in chosen} | (state.shards.holders() & state.servers.keys())
+    found = {it.disk.process_id for it in chosen(state, state.settings)}
+    return found | (state.shards.holders() & state.servers.keys())
 
 
-def fewest_copies(state: State) -> int:
+# -------------------------------------------------------------------------- how well it is copied
+
+
+def fewest_copies(state: State, center: str = "") -> int:
     """Return how many copies there are of what has fewest, as far as anybody noticed.
 
-    Who was lost counts for as long as nobody acts on it.
+    Who was lost counts for as long as nobody acts on it; with a data center, only copies there do,
+    and only on disks that run or will be missed.
     """
-    return state.shards.fewest_copies(state.servers.keys() | away(state).keys())
+    there = {
+        **state.servers,
+        **{disk: it for disk, it in away(state).items() if _counts(state, it)},
+    }
+    return state.shards.fewest_copies(
+        [disk for disk, it in there.items() if not center or _is_in(it, center)]
+    )
+
+
+def _counts(state: State, server: Server) -> bool:
+    return not _is_region_away(state, server)
+
+
+def lacks_copies(state: State) -> bool:
+    """Tell whether a region that shall have all data has not."""
+    if state.settings is None:
+        return False
+    regional = centers(state, state.settings)
+    return any(fewest_copies(state, it) < state.settings.copies for it in regional)
 
 
 def unhealthy_disks(state: State) -> int:
@@ -61,21 +135,78 @@ def unhealthy_disks(state: State) -> int:
 def is_drained(state: State, server: Server) -> bool:
     """Tell whether nothing is left on a process, neither data nor logs of any generation."""
     disk = server.disk.process_id
-    on_logs = any(disk in it.disks for it in state.logs)
+    on_logs = any(disk in it.every for it in state.logs)
     return disk not in state.shards.holders() and not on_logs
 
 
-def tolerance(state: State) -> int:
-    """Return how many zones may go before something is lost."""
+def leaves_room(state: State, gone: Collection[str]) -> bool:
+    """Tell whether what all disks hold fits on the others, with a tenth to spare."""
+    disks = storage_disks(state)
+    held = sum(state.shards.stored_on(disk) for disk in disks)
+    room = sum(
+        state.servers[disk].disk.free + state.shards.stored_on(disk)
+        for disk in disks
+        if disk not in gone
+    )
+    return not disks or held <= _FULL * room
+
+
+def seen(state: State) -> Seen:
+    """Return what a change of the configuration is judged by."""
+    able = [it for it in state.servers.values() if it.process_class.may_store]
+    storing = [state.servers[it] for it in storage_disks(state)]
+    return Seen(
+        zones=len({it.zone for it in able}),
+        centers=frozenset(it.localities.get(locality.DATA_CENTER, "") for it in storing),
+        is_replicated=not lacks_copies(state) and not state.shards.is_moving(),
+    )
+
+
+# -------------------------------------------------------------------------- how much may go
+
+
+def spare(state: State, disks: Collection[str], copies: int) -> int:
+    """Return how many of some logs may go."""
+    return copies - 1 - sum(disk not in state.servers for disk in disks)
+
+
+def spare_logs(state: State, logs: LogSet) -> int:
+    """Return how many of the logs of a generation may go, beside satellites and another region."""
+    return spare(state, logs.disks, logs.copies)
+
+
+def recoverable(state: State, logs: LogSet) -> int:
+    """Return how many logs of a generation may go before what is in it is lost; below 0: it is."""
+    found = spare_logs(state, logs)
+    if not logs.satellite_copies:
+        return found
+    return max(found, spare(state, logs.satellites, logs.satellite_copies))
+
+
+def tolerance(state: State) -> tuple[int, int]:
+    """Return how many zones may go before data is lost, and before nobody can write."""
     if state.settings is None:
-        return -1
+        return -1, -1
     coordinators = state.string.coordinators
     silent = sum(not state.reachable(it) for it in coordinators)
-    current = state.logs[-1].disks if state.logs else ()
-    lost_logs = sum(disk not in state.servers for disk in current)
-    left = min(
-        fewest_copies(state) - 1,
-        (len(coordinators) - 1) // 2 - silent,
-        state.settings.log_copies - 1 - lost_logs,
-    )
-    return left - (1 if state.maintenance is not None else 0)
+    quorum = (len(coordinators) - 1) // 2 - silent
+    logs = min((recoverable(state, it) for it in state.logs), default=0)
+    available = min(_spare_copies(state), quorum, logs)
+    satellites = [spare(state, it.satellites, it.satellite_copies) + 1 for it in state.logs]
+    kept = min(_all_copies(state) - 1, quorum, logs + min(satellites, default=0))
+    less = 1 if state.maintenance is not None else 0
+    return kept - less, available - less
+
+
+def _spare_copies(state: State) -> int:
+    assert state.settings is not None  # noqa: S101 - asked before
+    regional = centers(state, state.settings)
+    found = fewest_copies(state, regional[0] if len(regional) > 1 else "")
+    return (found if state.has_looked else state.settings.copies) - 1
+
+
+def _all_copies(state: State) -> int:
+    """Return how many copies there are of what has fewest, in all regions together."""
+    assert state.settings is not None  # noqa: S101 - asked before
+    many = max(1, len(centers(state, state.settings)))
+    return fewest_copies(state) if state.has_looked else many * state.settings.copies

@@ -10,20 +10,22 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from stateward.core.chance import Chance
-from stateward.emulate.fdb import data, recovering, settings
+from stateward.emulate.fdb import data, recovering, regional, upgrading
+from stateward.emulate.fdb.asking.clients import Client
+from stateward.emulate.fdb.configuration.settings import Settings
+from stateward.emulate.fdb.configuration.tokens import Asked
 from stateward.emulate.fdb.data import HEALED
 from stateward.emulate.fdb.recovering import TRANSACTING, has_part, recover
 from stateward.emulate.fdb.servers import Server
-from stateward.emulate.fdb.settings import Settings
 from stateward.emulate.fdb.state import LOOKED, State
-from stateward.emulate.fdb.tokens import Asked
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.exclusions import Exclusion
 from stateward.fdb.status.maintenance import Maintenance
 
-#: Seconds until others notice that a process is gone, and until a recovery is over.
-NOTICED, OVER = 3.0, 6.0
+#: Seconds until others notice that a process is gone; until a recovery is over; and until the first
+#: is, before which there is nothing to take over.
+NOTICED, OVER, FIRST_OVER = 3.0, 8.0, 2.0
 #: Between two looks of the data distributor while data moves.
 STEP: Final = 0.5
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -48,7 +50,7 @@ class Database(State):
         due = [since + NOTICED for _, since in self.fallen.values()]
         due += [since + HEALED for _, since in self.missing.values()]
         if self.recovery.served is not None:
-            due += [self.recovery.served + OVER, self.looks + LOOKED]
+            due += [self.recovery.served + self._lasts, self.looks, self.looks + LOOKED]
         if self.shards.is_moving():
             due.append(self.now + STEP)
         if self.maintenance is not None:
@@ -64,10 +66,17 @@ class Database(State):
         if self.maintenance is not None and self.now >= self.maintenance[1]:
             self.maintenance = None
         served = self.recovery.served
-        if served is not None and self.now >= served + OVER:
+        is_whole = self.recovery.name != "accepting_commits"
+        if served is not None and is_whole and self.now >= served + self._lasts:
             self.recovery.name = "fully_recovered"
             del self.logs[:-1]
+            if regional.is_better_elsewhere(self):
+                recover(self, "a region that is wanted more is well again")
         data.distribute(self)
+
+    @property
+    def _lasts(self) -> float:
+        return OVER if len(self.logs) > 1 else FIRST_OVER
 
     def _notice(self, disk: str, server: Server, since: float) -> None:
         del self.fallen[disk]
@@ -78,8 +87,15 @@ class Database(State):
     # ------------------------------------------------------------------ processes
 
     def join(self, server: Server) -> None:
-        """Let a process start: what its disk had is there again."""
+        """Let a process start: what its disk had is there again.
+
+        One that speaks another protocol does not belong to it, unless most coordinators do too.
+        """
         disk = server.disk.process_id
+        if server.line != self.line:
+            self.strangers[disk] = server
+            upgrading.turn(self, self.join)
+            return
         came_back = self.fallen.pop(disk, None) is not None
         self.missing.pop(disk, None)
         self.servers[disk] = server
@@ -89,11 +105,23 @@ class Database(State):
             recover(self, f"{server.address} was restarted")
         elif not self.recovery.serves:
             recover(self, f"{server.address} came")
+        recovering.complete(self)
         data.distribute(self)
 
     def leave(self, disk: str) -> None:
         """Let a process end; others notice after a while."""
-        self.fallen[disk] = (self.servers.pop(disk), self.now)
+        if self.strangers.pop(disk, None) is None:
+            self.fallen[disk] = (self.servers.pop(disk), self.now)
+
+    # ------------------------------------------------------------------ who uses it
+
+    def client_comes(self, client: Client) -> None:
+        """Let somebody use it."""
+        self.clients.comes(client)
+
+    def client_goes(self, address: str) -> None:
+        """Let somebody leave, who is counted for a while."""
+        self.clients.goes(address, self.now)
 
     # ------------------------------------------------------------------ what it is asked for
 
@@ -103,11 +131,11 @@ class Database(State):
         self.settings = after = (before or Settings()).changed(asked)
         if before is None:
             recover(self, "the database was created")
-            self.shards.place(data.zones(self), after.copies)
-        elif settings.is_disturbing(before, after) or not self.recovery.serves:
+            self.shards.place(data.places(self), data.spread(self, after))
+        elif before.differs(after) or not self.recovery.serves:
             recover(self, "the configuration was changed")
         else:
-            self.looks = self.now  # no recovery, but the data distributor begins anew
+            self.look_again()  # no recovery, but the data distributor begins anew
         data.distribute(self)
 
     def move_coordinators(self, addresses: Sequence[Address], description: str = "") -> None:
@@ -128,6 +156,7 @@ class Database(State):
         meant = [it.disk.process_id for it in self.servers.values() if it.is_meant(new)]
         if failed:
             self.shards.forget(meant)
+            self.looks = self.now  # the data distributor does not survive that
         if any(has_part(self, it) for it in meant):
             recover(self, "a process with a role was excluded")
         data.distribute(self)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from stateward.emulate.fdb.configuration.spreads import Spread
 from stateward.emulate.fdb.servers import Server
 from stateward.fdb.model.classes import ProcessClass
 
@@ -52,7 +53,7 @@ class Wanted:
     """How many of each."""
 
     logs: int
-    log_replicas: int
+    spread: Spread
     commit_proxies: int
     grv_proxies: int
     resolvers: int
@@ -89,40 +90,71 @@ def recruited(servers: Sequence[Server], wanted: Wanted) -> Roles | Lacking:
     return found
 
 
+def in_charge(servers: Sequence[Server], roles: Roles) -> Roles:
+    """Return roles with those of the two who must be there before anybody can be recruited."""
+    free = [it for it in servers if it.process_class.may_be_stateless]
+    found = {disk: [*mine] for disk, mine in roles.items()}
+    for role in ("cluster_controller", "master") if free else ():
+        found[_best(free, _SINGLES[role], found).disk.process_id].append(role)
+    return found
+
+
 def log_servers(servers: Sequence[Server], wanted: Wanted) -> list[Server] | Lacking:
     """Return who has the logs: in as many zones as there are copies, or nobody can write."""
     able = sorted(
         (it for it in servers if it.process_class in _LOG),
-        key=lambda it: (_LOG.index(it.process_class), it.disk.process_id),
+        key=lambda it: (_LOG.index(it.process_class), it.degraded, it.disk.process_id),
     )
-    chosen = _spread(able, max(wanted.logs, wanted.log_replicas))
-    if len({it.zone for it in chosen}) < wanted.log_replicas:
+    needed = _needed(able, wanted.spread)
+    if len(needed) < wanted.spread.copies:
         return Lacking("zones for logs")
-    return chosen
+    zones = {it.zone for it in needed}
+    more = [it for it in able if it not in needed and wanted.spread.place(it) is not None]
+    more.sort(key=lambda it: it.zone in zones)
+    return needed + more[: max(0, wanted.logs - len(needed))]
 
 
-def storage_servers(servers: Iterable[Server], zones: int) -> list[Server]:
-    """Return who has data: all who are made for it, and of the others as few as zones lack."""
-    able = sorted(
-        (it for it in servers if it.process_class in _STORAGE),
-        key=lambda it: (_STORAGE.index(it.process_class), it.disk.process_id),
-    )
-    chosen = [it for it in able if it.process_class is ProcessClass.STORAGE]
-    for it in able:
-        there = {one.zone for one in chosen}
-        if len(there) < zones and it not in chosen and it.zone not in there:
+def _needed(able: Sequence[Server], spread: Spread) -> list[Server]:
+    """Return one for each copy, as far apart as copies must be; the best come first."""
+    full = [it for it in able if _is_in_a_full_group(it, able, spread)]
+    chosen: list[Server] = []
+    for it in full:
+        place, taken = spread.place(it), list(spread.places(chosen).values())
+        if place is not None and len(chosen) < spread.copies and spread.admits(place, taken):
             chosen.append(it)
     return chosen
 
 
-def _spread(able: Sequence[Server], many: int) -> list[Server]:
-    """Return so many, of as many zones as possible; among those the best come first."""
-    chosen: list[Server] = []
-    for is_new in (True, False):
-        for it in able:
-            zones = {one.zone for one in chosen}
-            if len(chosen) < many and it not in chosen and (it.zone not in zones) == is_new:
-                chosen.append(it)
+def _is_in_a_full_group(server: Server, able: Sequence[Server], spread: Spread) -> bool:
+    place = spread.place(server)
+    if place is None:
+        return False
+    zones = {it[1] for it in spread.places(able).values() if it[0] == place[0]}
+    return len(zones) >= spread.each
+
+
+def routers(servers: Sequence[Server], many: int) -> list[Server]:
+    """Return who brings everything to another region: those made for it, then the stateless."""
+    free = [it for it in servers if it.process_class.may_be_stateless]
+    order = (ProcessClass.ROUTER, *_STATELESS)
+    place = {it: n for n, it in enumerate(order)}
+    free.sort(key=lambda it: (place.get(it.process_class, len(order)), it.disk.process_id))
+    return free[:many]
+
+
+def storage_servers(servers: Iterable[Server], spread: Spread) -> list[Server]:
+    """Return who has data: all who are made for it, and of the others as few as zones lack."""
+    able = [it for it in servers if it.process_class in _STORAGE and spread.place(it) is not None]
+    chosen = [it for it in able if it.process_class is ProcessClass.STORAGE]
+    there = set(spread.places(chosen).values())
+    if spread.is_met_by(there):
+        return chosen
+    able.sort(key=lambda it: (_STORAGE.index(it.process_class), it.disk.process_id))
+    for it in able:
+        place = spread.place(it)
+        if place is not None and place not in there and not spread.is_met_by(there):
+            chosen.append(it)
+            there.add(place)
     return chosen
 
 
@@ -130,9 +162,9 @@ def _best(free: Sequence[Server], made_for: ProcessClass, roles: Roles) -> Serve
     """Return who fits best: made for it, then stateless, then whoever has least to do."""
     order = (made_for, *_STATELESS)
 
-    def fitness(it: Server) -> tuple[int, int, str]:
+    def fitness(it: Server) -> tuple[int, bool, int, str]:
         kind = it.process_class
         place = order.index(kind) if kind in order else len(order)
-        return place, len(roles[it.disk.process_id]), it.disk.process_id
+        return place, it.degraded, len(roles[it.disk.process_id]), it.disk.process_id
 
     return min(free, key=fitness)

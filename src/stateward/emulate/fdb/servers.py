@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from stateward.core.version import Version
 from stateward.fdb.model import locality
@@ -12,6 +13,10 @@ from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.exclusions import Exclusion
 
 VERSION = Version(7, 3, 79)
+#: Bytes of a disk that nobody else fills, and what is left of them.
+TOTAL, FREE = 109_405_454_336, 75_102_941_184
+#: Seconds behind from which on a storage server says so.
+LAGGING: Final = 60.0
 
 
 @dataclass(slots=True)
@@ -21,8 +26,10 @@ class Disk:
     process_id: str
     #: Which class somebody gave it with ``setclass``; lost with the folder.
     chosen_class: ProcessClass | None = None
-    #: Generations of coordinators whose state it holds.
+    #: Generations of coordinators whose state it holds, or who follow them.
     coordinates: set[str] = field(default_factory=set)
+    total: int = TOTAL
+    free: int = FREE
 
 
 @dataclass(slots=True)
@@ -36,10 +43,14 @@ class Server:
     version: Version = VERSION
     command_line: str = ""
     started: float = 0.0
-    #: Whether others hear of it; one that nobody hears may well run.
-    heard: bool = True
     #: Whether it answers, but slowly, and says so itself.
     degraded: bool = False
+    #: The share of time for which it has something to do.
+    busy: float = 0.07
+    #: Seconds for which its copies are behind.
+    lag: float = 0.0
+    #: What it complains of, by name.
+    complaints: dict[str, str] = field(default_factory=dict)
 
     @property
     def address(self) -> Address:
@@ -57,16 +68,32 @@ class Server:
         return "set_class" if self.disk.chosen_class else "command_line"
 
     @property
+    def line(self) -> tuple[int, int]:
+        """The minor release, whose protocol it speaks."""
+        return self.version.major, self.version.minor
+
+    @property
     def machine(self) -> str:
         """The machine that it is on."""
-        return self.localities.get(locality.MACHINE, self.address.host)
+        return self.localities.get(locality.MACHINE) or self.address.host
 
     @property
     def zone(self) -> str:
         """What fails together with it."""
-        return self.localities.get(locality.ZONE, self.machine)
+        return self.localities.get(locality.ZONE) or self.machine
 
-    def is_meant(self, exclusions: Iterable[Exclusion]) -> bool:
+    def listens_at(self, address: Address) -> bool:
+        """Tell whether it is the one at an address, which may be a name."""
+        if address.is_name:
+            named = self.localities.get(locality.DNS_NAME) == address.host
+            return named and any(
+                (it.port, it.tls) == (address.port, address.tls) for it in self.addresses
+            )
+        return any(it.canonical == address.canonical for it in self.addresses)
+
+    def is_meant(self, exclusions: Collection[Exclusion]) -> bool:
         """Tell whether one of some exclusions means it."""
+        if not exclusions:
+            return False
         localities = {locality.MACHINE: self.machine, locality.ZONE: self.zone, **self.localities}
         return any(it.covers(self.addresses, localities) for it in exclusions)

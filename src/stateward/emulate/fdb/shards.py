@@ -12,6 +12,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from stateward.emulate.fdb.configuration.spreads import Place, Spread
+
 #: Into how many pieces all data is cut.
 _PIECES: Final = 16
 #: Bytes a second that are copied, all moves together; and seconds that each takes at least.
@@ -81,23 +83,23 @@ class Shards:
             it.team = tuple(disk for disk in it.team if disk not in gone)
             it.coming = tuple(disk for disk in it.coming if disk not in gone)
 
-    def place(self, zones: Mapping[str, str], copies: int) -> None:
+    def place(self, places: Mapping[str, Place], spread: Spread) -> None:
         """Give every piece its first team."""
         for it in self.pieces:
-            it.team = self._wanted(it, zones, copies)
+            it.team = self._wanted(it, places, spread)
 
-    def plan(self, zones: Mapping[str, str], there: Collection[str], copies: int) -> None:
-        """Choose where pieces go: ``zones`` are those of disks that may have data.
+    def plan(self, places: Mapping[str, Place], there: Collection[str], spread: Spread) -> None:
+        """Choose where pieces go: ``places`` are those of disks that may have data.
 
         A piece whose team is as it should be stays, and so does one that cannot be made so.
         """
-        asked = (dict(zones), frozenset(there), copies, [it.team for it in self.pieces])
+        asked = (dict(places), frozenset(there), spread, [it.team for it in self.pieces])
         if asked == self._asked:
             return
         self._asked = asked
         for it in self.pieces:
-            wanted = self._wanted(it, zones, copies)
-            is_stuck = len(wanted) < copies or not any(disk in there for disk in it.team)
+            wanted = self._wanted(it, places, spread)
+            is_stuck = len(wanted) < spread.copies or not any(disk in there for disk in it.team)
             if is_stuck or set(wanted) == set(it.team):
                 it.coming, it.left = (), 0.0
             elif set(wanted) != set(it.coming):
@@ -118,14 +120,14 @@ class Shards:
         """Return how long it takes until nothing is on its way."""
         return sum(it.left for it in self.pieces if it.moves)
 
-    def _wanted(self, piece: Piece, zones: Mapping[str, str], copies: int) -> tuple[str, ...]:
+    def _wanted(self, piece: Piece, places: Mapping[str, Place], spread: Spread) -> tuple[str, ...]:
         """Return who shall have a piece: whoever has it and may, and those who have least."""
         load = Counter(disk for it in self.pieces for disk in (it.coming or it.team))
         team: list[str] = []
-        kept = [it for it in (*piece.coming, *piece.team) if it in zones]
-        rest = sorted(zones, key=lambda it: (load[it], it))
+        kept = [it for it in (*piece.coming, *piece.team) if it in places]
+        rest = sorted(places, key=lambda it: (load[it], it))
         for disk in (*kept, *rest):
-            taken = {zones[it] for it in team}
-            if len(team) < copies and zones[disk] not in taken:
+            taken = [places[it] for it in team]
+            if len(team) < spread.copies and spread.admits(places[disk], taken):
                 team.append(disk)
         return tuple(team)

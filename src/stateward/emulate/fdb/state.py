@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Final
 
 from stateward.core.chance import Chance
+from stateward.emulate.fdb.asking.clients import Clients
+from stateward.emulate.fdb.asking.clogs import Clog
+from stateward.emulate.fdb.configuration.settings import Settings
 from stateward.emulate.fdb.keys import Store
 from stateward.emulate.fdb.recruiting import Roles
-from stateward.emulate.fdb.servers import Server
-from stateward.emulate.fdb.settings import Settings
+from stateward.emulate.fdb.servers import VERSION, Server
 from stateward.emulate.fdb.shards import Shards
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.exclusions import Exclusion
 
-#: Seconds until somebody has looked at the data after a recovery.
-LOOKED: Final = 30.0
+#: Seconds until the data distributor begins anew after a recovery; until it has found anything to
+#: say; and until it has looked at the data.
+BEGUN, SILENT, LOOKED = 5.0, 1.0, 30.0
 
 
 @dataclass(slots=True)
@@ -39,10 +41,22 @@ class Recovery:
 
 @dataclass(slots=True)
 class LogSet:
-    """The logs of one generation."""
+    """The logs of one generation: how many copies they have, and of which versions."""
 
     epoch: int
     disks: tuple[str, ...]
+    copies: int = 1
+    begin: int = 0
+    end: int | None = None
+    #: Where regions are: logs beside the region that writes, and in the one that follows.
+    satellites: tuple[str, ...] = ()
+    satellite_copies: int = 0
+    remote: tuple[str, ...] = ()
+
+    @property
+    def every(self) -> tuple[str, ...]:
+        """All disks of it."""
+        return *self.disks, *self.satellites, *self.remote
 
 
 @dataclass(slots=True)
@@ -53,13 +67,23 @@ class State:
     chance: Chance
     now: float = 0.0
     born: float = 0.0
+    #: The minor release whose protocol the database speaks.
+    line: tuple[int, int] = (VERSION.major, VERSION.minor)
     #: By the name of their disks: those who run.
     servers: dict[str, Server] = field(default_factory=dict)
     #: Processes that ended and are not yet known to be gone, and when they did.
     fallen: dict[str, tuple[Server, float]] = field(default_factory=dict)
     #: Those that are known to be gone, with their disks; they may come back.
     missing: dict[str, tuple[Server, float]] = field(default_factory=dict)
+    #: Those that run and speak another protocol, and those that run and nobody hears.
+    strangers: dict[str, Server] = field(default_factory=dict)
+    cut: dict[str, Server] = field(default_factory=dict)
     settings: Settings | None = None
+    #: The data center that it is run from, where there are regions; for how many seconds the other
+    #: one is behind, and since when it gets nothing at all.
+    primary: str = ""
+    region_lag: float = 0.0
+    behind: float | None = None
     excluded: set[Exclusion] = field(default_factory=set)
     failed: set[Exclusion] = field(default_factory=set)
     recovery: Recovery = field(default_factory=Recovery)
@@ -67,10 +91,15 @@ class State:
     logs: list[LogSet] = field(default_factory=list)
     shards: Shards = field(default_factory=Shards)
     store: Store = field(default_factory=Store)
+    clients: Clients = field(default_factory=Clients)
+    #: What of a status is missing now.
+    clog: Clog = field(default_factory=Clog)
     #: A zone that may be away, and until when.
     maintenance: tuple[str, float] | None = None
-    #: Since when somebody is about to look at the data.
+    #: When somebody begins to look at the data; before that, what was seen last still counts.
     looks: float = 0.0
+    #: Until when pieces are cut anew.
+    cuts: float = 0.0
 
     @property
     def barred(self) -> set[Exclusion]:
@@ -78,9 +107,9 @@ class State:
         return self.excluded | self.failed
 
     def usable(self) -> list[Server]:
-        """Return those who run, are heard, and may have roles."""
+        """Return those who may have roles."""
         barred = self.barred
-        return [it for it in self.servers.values() if it.heard and not it.is_meant(barred)]
+        return [it for it in self.servers.values() if not it.is_meant(barred)]
 
     def server_at(self, address: str) -> Server | None:
         """Return who listens at an address, without TLS."""
@@ -94,8 +123,7 @@ class State:
 
     def reachable(self, address: Address) -> bool:
         """Tell whether a coordinator answers."""
-        found = self.server_at(address.plain)
-        return found is not None and found.heard
+        return any(it.listens_at(address) for it in self.servers.values())
 
     @property
     def has_quorum(self) -> bool:
@@ -105,5 +133,17 @@ class State:
 
     @property
     def has_looked(self) -> bool:
-        """Whether somebody has looked at the data since the last recovery."""
-        return self.recovery.serves and self.now >= self.looks + LOOKED
+        """Whether somebody looked at the data, and nobody has begun to do so again since."""
+        is_looking = self.looks <= self.now < self.looks + LOOKED
+        return self.recovery.serves and not is_looking
+
+    def look_again(self) -> None:
+        """Have the data distributor begin anew: soon, if it had looked, and else at once."""
+        is_due = self.has_looked and self.looks > self.now
+        if not is_due:
+            self.looks = self.now + (BEGUN if self.has_looked else 0.0)
+
+    def holder(self, role: str) -> Server | None:
+        """Return who has a role that only one has."""
+        found = (self.servers.get(disk) for disk, mine in self.roles.items() if role in mine)
+        return next((it for it in found if it is not None), None)

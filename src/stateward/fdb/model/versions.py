@@ -36,6 +36,15 @@ def line_of(protocol: str) -> tuple[int, int] | None:
     return (int(found["major"], 16), int(found["minor"], 16)) if found else None
 
 
+def protocol_of(line: tuple[int, int]) -> str:
+    """Return the protocol of a minor release, as a status tells it.
+
+    >>> protocol_of((7, 3))
+    'fdb00b073000000'
+    """
+    return f"fdb00b0{line[0]:x}{line[1]:x}000000"
+
+
 def has_locality_exclusions(version: Version) -> bool:
     """Tell whether all processes with a locality can be excluded by one entry, and reliably."""
     return _has(version, _LOCALITY_EXCLUSIONS)

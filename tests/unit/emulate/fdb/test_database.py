@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fakes.fdb_databases import come_back, configured, lose, server, unconfigured
-from stateward.emulate.fdb import data, tokens
+from stateward.emulate.fdb import data
+from stateward.emulate.fdb.configuration import tokens
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.model import exclusions
 from stateward.fdb.model.addresses import Address
@@ -167,13 +168,15 @@ def test_new_coordinators_have_a_new_name() -> None:
 
 @pytest.mark.parametrize(
     ("words", "disturbs"),
-    [("double", False), ("logs=3", True), ("perpetual_storage_wiggle=1", False)],
+    [("double", False), ("logs=3", True), ("perpetual_storage_wiggle=1", True)],
 )
 def test_which_changes_are_a_recovery(words: str, disturbs: bool) -> None:
     database = configured()
     before = database.recovery.generation
     configure(database, words)
     assert (database.recovery.generation > before) == disturbs
+    assert database.has_looked, "what was seen last is still told"
+    after(database, 6.0)
     assert not database.has_looked, "the data distributor begins anew in any case"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stateward.emulate.fdb.configuration.spreads import plain
 from stateward.emulate.fdb.recruiting import (
     Lacking,
     Wanted,
@@ -38,7 +39,7 @@ def named(found: object) -> str:
     return " ".join(it.localities["instance_id"] for it in found)
 
 
-DOUBLE = Wanted(logs=2, log_replicas=2, commit_proxies=3, grv_proxies=1, resolvers=1)
+DOUBLE = Wanted(logs=2, spread=plain(2), commit_proxies=3, grv_proxies=1, resolvers=1)
 
 
 def test_logs_are_where_they_fit_best_and_far_apart() -> None:
@@ -55,16 +56,16 @@ def test_too_few_zones_for_logs_stop_everything() -> None:
 
 
 def test_more_logs_than_copies() -> None:
-    wanted = Wanted(logs=3, log_replicas=2, commit_proxies=1, grv_proxies=1, resolvers=1)
+    wanted = Wanted(logs=3, spread=plain(2), commit_proxies=1, grv_proxies=1, resolvers=1)
     assert named(log_servers(servers("l1 l2 l2"), wanted)) == "l1 l2 l2"
-    fewer = Wanted(logs=2, log_replicas=3, commit_proxies=1, grv_proxies=1, resolvers=1)
+    fewer = Wanted(logs=2, spread=plain(3), commit_proxies=1, grv_proxies=1, resolvers=1)
     assert named(log_servers(servers("l1 l2 l3"), fewer)) == "l1 l2 l3", "the copies win"
 
 
 def test_data_goes_to_others_only_where_zones_lack() -> None:
-    assert named(storage_servers(servers("s1 s2 l3"), 2)) == "s1 s2"
-    assert named(storage_servers(servers("s1 l1 l3 x2"), 2)) == "s1 l3"
-    assert named(storage_servers(servers("x1 c2"), 1)) == ""
+    assert named(storage_servers(servers("s1 s2 l3"), plain(2))) == "s1 s2"
+    assert named(storage_servers(servers("s1 l1 l3 x2"), plain(2))) == "s1 l3"
+    assert named(storage_servers(servers("x1 c2"), plain(1))) == ""
 
 
 def test_roles_without_state_are_shared_out() -> None:

@@ -5,19 +5,20 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from stateward.emulate.fdb.configuration.spreads import Place, plain
 from stateward.emulate.fdb.shards import Shards
 
-ZONES = {f"d{it}": f"z{it}" for it in range(1, 6)}
+ZONES = {f"d{it}": ("", f"z{it}") for it in range(1, 6)}
 
 
 def made(size: int = 160_000_000, copies: int = 2) -> Shards:
     found = Shards()
     found.fill(size)
-    found.place(ZONES, copies)
+    found.place(ZONES, plain(copies))
     return found
 
 
-def without(*disks: str) -> dict[str, str]:
+def without(*disks: str) -> dict[str, Place]:
     return {disk: zone for disk, zone in ZONES.items() if disk not in disks}
 
 
@@ -30,12 +31,12 @@ def test_data_is_spread() -> None:
 
 def test_a_planned_move_has_all_copies_all_the_time() -> None:
     shards = made()
-    shards.plan(without("d5"), ZONES, 2)
+    shards.plan(without("d5"), ZONES, plain(2))
     while shards.is_moving():
         assert shards.fewest_copies(ZONES) == 2
         assert "d5" in shards.holders()
         shards.advance(0.5)
-        shards.plan(without("d5"), ZONES, 2)
+        shards.plan(without("d5"), ZONES, plain(2))
     assert "d5" not in shards.holders()
     assert shards.fewest_copies(ZONES) == 2
 
@@ -43,15 +44,15 @@ def test_a_planned_move_has_all_copies_all_the_time() -> None:
 def test_what_was_lost_heals_from_what_is_left() -> None:
     shards, there = made(), without("d5")
     assert shards.fewest_copies(there) == 1
-    shards.plan(there, there, 2)
+    shards.plan(there, there, plain(2))
     assert shards.moving > 0
     shards.advance(shards.seconds_left())
     assert shards.fewest_copies(there) == 2
 
 
 def test_nothing_moves_where_zones_lack() -> None:
-    shards, there = made(), {"d1": "z1"}
-    shards.plan(there, ZONES, 2)
+    shards, there = made(), {"d1": ("", "z1")}
+    shards.plan(there, ZONES, plain(2))
     assert not shards.is_moving()
     assert "d5" in shards.holders()
 
@@ -59,7 +60,7 @@ def test_nothing_moves_where_zones_lack() -> None:
 def test_what_nobody_has_is_lost_until_somebody_comes_back() -> None:
     shards = made(copies=1)
     there = without("d5")
-    shards.plan(there, there, 1)
+    shards.plan(there, there, plain(1))
     assert shards.fewest_copies(there) == 0
     assert not any(it.moves for it in shards.pieces if it.team == ("d5",))
     assert shards.fewest_copies(ZONES) == 1
@@ -67,7 +68,7 @@ def test_what_nobody_has_is_lost_until_somebody_comes_back() -> None:
 
 def test_an_empty_database_takes_its_time_too() -> None:
     shards = made(size=0)
-    shards.plan(without("d5"), ZONES, 2)
+    shards.plan(without("d5"), ZONES, plain(2))
     assert shards.is_moving()
     assert shards.moving == 0
 
@@ -77,7 +78,7 @@ def test_whatever_is_excluded_no_copy_goes_before_another_is_there(gone: list[se
     shards = made()
     for it in gone:
         for _ in range(5):
-            shards.plan(without(*it), ZONES, 2)
+            shards.plan(without(*it), ZONES, plain(2))
             shards.advance(1.0)
             assert shards.fewest_copies(ZONES) == 2
             assert all(len({ZONES[disk] for disk in one.team}) == 2 for one in shards.pieces)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stateward.emulate.fdb import tokens
-from stateward.emulate.fdb.tokens import Asked, Misunderstood
+from stateward.emulate.fdb.configuration import tokens
+from stateward.emulate.fdb.configuration.tokens import Asked, Misunderstood
 
 FOLDER = Path(__file__).parents[3] / "recordings" / "fdb" / "transcripts"
 

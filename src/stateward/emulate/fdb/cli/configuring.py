@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from stateward.emulate.fdb import settings, tokens
+from stateward.emulate.fdb import data
 from stateward.emulate.fdb.cli.tape import Failed, Tape, Waits
+from stateward.emulate.fdb.configuration import refusals, tokens
 from stateward.emulate.fdb.database import Database
 
 CONFIGURE_USAGE: Final = (
@@ -34,15 +35,14 @@ def configure(tape: Tape, words: Sequence[str]) -> Waits:
     tape.say(*asked.notes)
     if not asked.new and not asked.force and "locked" not in asked.values:
         yield from _await_service(tape)
-    zones = {it.zone for it in database.servers.values() if it.process_class.may_store}
-    if wrong := settings.objection(database.settings, asked, len(zones)):
+    if wrong := refusals.objection(database.settings, asked, data.seen(database)):
         raise tape.fail(wrong)
     database.configure(asked)
     yield from tape.serve()
     gradual = asked.values.get("storage_migration_type") == "gradual"
     config = database.settings
     if gradual and config is not None and not config.value("perpetual_storage_wiggle", 0):
-        tape.warn(settings.WIGGLE_NEEDED)
+        tape.warn(refusals.WIGGLE_NEEDED)
         tape.say("Configuration changed, with warnings")
         return
     tape.say("Database created" if asked.new else "Configuration changed")

@@ -88,7 +88,8 @@ def _check_impact(tape: Tape, targets: Sequence[Exclusion], *, failed: bool) -> 
         )
     yield from tape.serve()
     meant = {it.disk.process_id for it in _meant(database, targets)}
-    if data.storage_disks(database) and data.storage_disks(database) <= meant:
+    everybody = data.storage_disks(database)
+    if (everybody and everybody <= meant) or not data.leaves_room(database, meant):
         raise tape.fail(
             "ERROR: This exclude may cause the total available space in the cluster to drop below"
             " 10%.",

@@ -155,8 +155,8 @@ class Fdbcli:
 
     def _list(self, tape: Tape, session: Session, what: str) -> Waits:
         yield from tape.wait(lambda: self._database.has_quorum)
-        heard = [it for it in self._database.servers.values() if it.heard]
-        every = sorted(address for it in heard for address in it.addresses)
+        servers = self._database.servers.values()
+        every = sorted(address for it in servers for address in it.addresses)
         session.listed = [it.plain for it in every]
         tape.say("", f"The following {len(every)} addresses can be {what}:", *session.listed, "")
 

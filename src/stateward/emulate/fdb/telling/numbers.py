@@ -8,9 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-_FREE, _TOTAL, _USED = 75_102_941_184, 109_405_454_336, 104_861_752
-_IDLE: Final = {"seconds": 0, "versions": 0}
-_BEHIND: Final = {"seconds": 5.0, "versions": 5_000_000}
+from stateward.emulate.fdb.keys import A_SECOND
+from stateward.emulate.fdb.servers import Server
+
+_USED: Final = 104_861_752
+#: Seconds after which what was written is on a disk.
+_DURABLE: Final = 5.0
 _UNLIMITED: Final = {
     "description": "The database is not being saturated by the workload.",
     "name": "workload",
@@ -28,16 +31,21 @@ def rates(names: Iterable[str]) -> dict[str, dict[str, float]]:
     return {name: {"hz": 0} for name in names}
 
 
-def of_process() -> dict[str, Any]:
+def lagging(seconds: float) -> dict[str, float]:
+    """Return how far something is behind."""
+    return {"seconds": seconds, "versions": int(seconds * A_SECOND)}
+
+
+def of_process(server: Server) -> dict[str, Any]:
     """Return what is measured of a process and its machine's disk."""
     moved = {"counter": 0, "hz": 0, "sectors": 0}
     return {
         "cpu": {"usage_cores": 0.05},
         "disk": {
             "busy": 0.03,
-            "free_bytes": _FREE,
+            "free_bytes": server.disk.free,
             "reads": dict(moved),
-            "total_bytes": _TOTAL,
+            "total_bytes": server.disk.total,
             "writes": dict(moved),
         },
         "memory": {
@@ -52,7 +60,7 @@ def of_process() -> dict[str, Any]:
             "current_connections": 9,
             **rates(("megabits_received", "megabits_sent", "tls_policy_failures")),
         },
-        "run_loop_busy": 0.07,
+        "run_loop_busy": server.busy,
     }
 
 
@@ -69,7 +77,7 @@ def of_machine() -> dict[str, Any]:
     }
 
 
-def of_storage() -> dict[str, Any]:
+def of_storage(server: Server, stored: int) -> dict[str, Any]:
     """Return what is measured of a storage server."""
     return {
         **counters(
@@ -87,35 +95,35 @@ def of_storage() -> dict[str, Any]:
                 "total_queries",
             )
         ),
-        "data_lag": dict(_IDLE),
-        "durability_lag": dict(_BEHIND),
-        "kvstore_available_bytes": _FREE,
-        "kvstore_free_bytes": _FREE,
+        "data_lag": lagging(server.lag),
+        "durability_lag": lagging(server.lag + _DURABLE),
+        "kvstore_available_bytes": server.disk.free,
+        "kvstore_free_bytes": server.disk.free,
         "kvstore_inline_keys": 0,
-        "kvstore_total_bytes": _TOTAL,
+        "kvstore_total_bytes": server.disk.total,
         "kvstore_total_nodes": 0,
         "kvstore_total_size": 0,
-        "kvstore_used_bytes": _USED,
+        "kvstore_used_bytes": _USED + stored,
         "local_rate": 100,
         "query_queue_max": 0,
         "tss": False,
     }
 
 
-def of_log() -> dict[str, Any]:
+def of_log(server: Server) -> dict[str, Any]:
     """Return what is measured of a log."""
     names = ("kvstore_available_bytes", "kvstore_free_bytes", "queue_disk_available_bytes")
     return {
         **counters(("durable_bytes", "input_bytes")),
-        **dict.fromkeys((*names, "queue_disk_free_bytes"), _FREE),
-        **dict.fromkeys(("kvstore_total_bytes", "queue_disk_total_bytes"), _TOTAL),
+        **dict.fromkeys((*names, "queue_disk_free_bytes"), server.disk.free),
+        **dict.fromkeys(("kvstore_total_bytes", "queue_disk_total_bytes"), server.disk.total),
         "kvstore_used_bytes": _USED,
         "queue_disk_used_bytes": 520_192,
     }
 
 
-def of_database() -> dict[str, Any]:
-    """Return what is measured of a database that serves."""
+def of_database(lag: float) -> dict[str, Any]:
+    """Return what is measured of a database that serves; ``lag`` is that of the worst copy."""
     return {
         "latency_probe": {
             "batch_priority_transaction_start_seconds": 0.006,
@@ -125,7 +133,7 @@ def of_database() -> dict[str, Any]:
             "transaction_start_seconds": 0.006,
         },
         "page_cache": {"log_hit_rate": 1, "storage_hit_rate": 1},
-        "qos": _qos(),
+        "qos": _qos(lag),
         "workload": {
             "bytes": counters(("read", "written")),
             "keys": counters(("read",)),
@@ -133,6 +141,12 @@ def of_database() -> dict[str, Any]:
             "transactions": counters(_TRANSACTIONS),
         },
     }
+
+
+def latencies() -> dict[str, float]:
+    """Return statistics of what nearly never took any time."""
+    middle = ("mean", "median", "p25", "p90", "p95", "p99", "p99.9")
+    return {"count": 12, "max": 0.002, "min": 0.0004, **dict.fromkeys(middle, 0.0008)}
 
 
 _OPERATIONS: Final = (
@@ -154,13 +168,13 @@ _TRANSACTIONS: Final = (
 )
 
 
-def _qos() -> dict[str, Any]:
+def _qos(lag: float) -> dict[str, Any]:
     return {
         "batch_performance_limited_by": dict(_UNLIMITED),
         "batch_released_transactions_per_second": 0.5,
         "batch_transactions_per_second_limit": 1_000_000_000,
-        "limiting_data_lag_storage_server": dict(_IDLE),
-        "limiting_durability_lag_storage_server": dict(_BEHIND),
+        "limiting_data_lag_storage_server": lagging(lag),
+        "limiting_durability_lag_storage_server": lagging(lag + _DURABLE),
         "limiting_queue_bytes_storage_server": 1_149,
         "performance_limited_by": dict(_UNLIMITED),
         "released_transactions_per_second": 12.5,
@@ -169,8 +183,8 @@ def _qos() -> dict[str, Any]:
             "manual": {"count": 0},
         },
         "transactions_per_second_limit": 271_829_000,
-        "worst_data_lag_storage_server": dict(_IDLE),
-        "worst_durability_lag_storage_server": dict(_BEHIND),
+        "worst_data_lag_storage_server": lagging(lag),
+        "worst_durability_lag_storage_server": lagging(lag + _DURABLE),
         "worst_queue_bytes_log_server": 15_000,
         "worst_queue_bytes_storage_server": 2_300,
     }

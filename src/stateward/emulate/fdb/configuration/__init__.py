@@ -1,0 +1,1 @@
+"""What a database is configured as: words, settings, what is refused, regions. Pure."""
