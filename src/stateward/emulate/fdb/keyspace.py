@@ -39,7 +39,7 @@ class ModelKeys(Keys):
         if not database.recovery.serves:
             raise DatabaseSilent("the database does not serve transactions")
         inner = Transaction(database.store, database.now, system=True, aware=True)
-        mine = _Both(database, inner)
+        mine = ModelTransaction(database, inner)
         try:
             found = await work(mine)
             inner.commit(database.now)
@@ -53,7 +53,7 @@ class ModelKeys(Keys):
 
 
 @dataclass(slots=True)
-class _Both:
+class ModelTransaction:
     """Plain keys go to the store; those of management are kept until it is committed."""
 
     database: Database
