@@ -22,6 +22,14 @@ from stateward.emulate.fdb.keyspace import ModelTransaction
 CANCELLED, TIMED_OUT, UNKNOWN, NO_SPECIAL_WRITES, REFUSED = 1025, 1031, 1021, 2114, 2117
 LATEST = 730
 _SPECIAL = b"\xff\xff"
+_OPTIONS = {
+    "access_system_keys",
+    "lock_aware",
+    "special_key_space_enable_writes",
+    "special_key_space_relaxed",
+    "timeout",
+    "retry_limit",
+}
 _WORDS = {
     CANCELLED: "Operation aborted because the transaction was cancelled",
     TIMED_OUT: "Operation aborted because the transaction timed out",
@@ -151,12 +159,8 @@ class Options:
         self.chosen: dict[str, int] = {}
 
     def __getattr__(self, name: str) -> Callable[..., None]:
-        known = (
-            "access_system_keys lock_aware special_key_space_enable_writes"
-            " special_key_space_relaxed timeout retry_limit"
-        ).split()
         option = name.removeprefix("set_")
-        if not name.startswith("set_") or option not in known:
+        if not name.startswith("set_") or option not in _OPTIONS:
             raise AttributeError(name)
         return lambda param=1: self.chosen.update({option: param})
 
