@@ -101,6 +101,8 @@ def check_silent(answer: Answer) -> None:
     """Raise unless a command that says nothing when it works was carried out."""
     if (wrong := objection(answer, changes=True)) is not None:
         raise wrong
+    if answer.out.strip():
+        raise OutcomeUnknown(f"fdbcli must say nothing here: {_first_line(answer.out)!r}")
 
 
 def check_said(answer: Answer, *words: str) -> str:
