@@ -18,6 +18,7 @@ from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.keys import FdbError
 from stateward.emulate.fdb.keys import Transaction as Plain
 from stateward.emulate.fdb.keyspace import ModelTransaction
+from stateward.emulate.fdb.refusing import refusal
 
 CANCELLED, TIMED_OUT, UNKNOWN, NO_SPECIAL_WRITES, REFUSED = 1025, 1031, 1021, 2114, 2117
 LATEST = 730
@@ -183,6 +184,7 @@ class Transaction:
         self._inner: ModelTransaction | None = None
         self._plain: Plain | None = None
         self._wrong: int = 0
+        self._said: bytes | None = None
         self._pending: list[tuple[str, Future]] = []
         self.cancelled = False
 
@@ -220,7 +222,7 @@ class Transaction:
 
     def get(self, key: bytes) -> Future:
         if key == b"\xff\xff/error_message":
-            return Future(self._network, lambda: self._trouble.message)
+            return Future(self._network, lambda: self._said or self._trouble.message)
         return self._later("get", lambda: _now(self._mine().get(key)))
 
     def get_range(
@@ -262,6 +264,9 @@ class Transaction:
         mine = self._mine()
         if self._wrong:
             raise FDBError(self._wrong)
+        self._said = refusal(self._model, dict(mine.managed))
+        if self._said is not None:
+            raise FDBError(REFUSED)
         assert self._plain is not None
         self._plain.commit(self._model.now)
         try:

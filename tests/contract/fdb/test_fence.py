@@ -13,7 +13,7 @@ import pytest
 
 from contract.fdb.fences import KINDS, Bench, bench
 from stateward.core.errors import OutcomeUnknown
-from stateward.fdb.admin.errors import DatabaseSilent
+from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, Refusal
 from stateward.fdb.admin.keys import COORDINATORS, Conflicted, Keys, KeyTransaction, excluded_key
 from stateward.fdb.model import exclusions
 from stateward.fdb.model.locks import Lock, lock_key
@@ -118,6 +118,42 @@ async def test_new_coordinators_are_there_though_nobody_says_so(kind: str) -> No
         with pytest.raises(OutcomeUnknown, match="1021"):
             await it.keys.transact(fenced(it, move))
         assert await value(it.keys, COORDINATORS) == b"127.0.1.4:4501"
+
+
+def the_same(keys: KeyTransaction) -> None:
+    keys.set(COORDINATORS, b"127.0.1.3:4501,127.0.1.1:4501,127.0.1.2:4501")
+
+
+def nonsense(keys: KeyTransaction) -> None:
+    keys.set(b"\xff\xff/management/excluded/nonsense", b"")
+
+
+def all_storage(keys: KeyTransaction) -> None:
+    for number in range(1, 6):
+        keys.set(excluded_key(exclusions.parse(f"127.0.1.{number}:4501")), b"")
+
+
+@pytest.mark.parametrize(
+    ("act", "refusal", "words"),
+    [
+        (the_same, Refusal.UNCHANGED, "coordinators: No change"),
+        (nonsense, Refusal.OTHER, "exclude: 'nonsense' is not a valid network endpoint address"),
+        (all_storage, Refusal.NO_ROOM, "exclude: This exclude may cause the total available space"),
+    ],
+)
+async def test_what_is_refused_is_not_done_and_said_why(
+    kind: str, act: Act, refusal: Refusal, words: str
+) -> None:
+    def with_a_key_of_our_own(keys: KeyTransaction) -> None:
+        keys.set(OWN, b"1")
+        act(keys)
+
+    async with prepared(kind) as it:
+        with pytest.raises(DatabaseRefused, match=words) as caught:
+            await it.keys.transact(fenced(it, with_a_key_of_our_own))
+        assert (caught.value.refusal, caught.value.may_be_granted_later) == (refusal, False)
+        assert (await it.admin.exclusions()).excluded == {ADDRESS}
+        assert await value(it.keys, OWN) is None
 
 
 async def test_exclusions_are_read_by_their_keys(kind: str) -> None:
