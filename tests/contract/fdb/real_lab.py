@@ -15,6 +15,7 @@ from stateward.app.fdb.available import Found, available
 from stateward.core.clock import SystemClock
 from stateward.core.errors import PeerError
 from stateward.core.facts import Known
+from stateward.core.version import Version, same_minor
 from stateward.fdb.admin import library
 from stateward.fdb.admin.binaries import Binaries
 from stateward.fdb.admin.errors import ProgramUnusable
@@ -36,7 +37,9 @@ async def found() -> tuple[Found, Library]:
 
     What STATEWARD_FDB_BIN names in vain is an error all the same.
     """
-    every = [it for it in await available() if (it.version.major, it.version.minor) == (7, 3)]
+    wanted = Version(7, 3, 0)
+    real = [it for it in await available() if not it.emulated]
+    every = [it for it in real if same_minor(it.version, wanted)]
     if not every:
         raise LookupError("neither STATEWARD_FDB_BIN nor PATH nor our cache has FoundationDB 7.3")
     place = every[0].library

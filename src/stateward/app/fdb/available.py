@@ -17,6 +17,7 @@ from typing import Final, TypeAlias
 from stateward.app.fdb.asking import said
 from stateward.core.errors import UsageError
 from stateward.core.version import Version
+from stateward.emulate.fdb.programs.called import BANNER
 from stateward.fdb.admin.binaries import check_version, said_version
 from stateward.fdb.admin.errors import ProgramUnusable
 from stateward.fdb.model.versions import are_compatible
@@ -46,13 +47,16 @@ class Found:
     programs: Mapping[str, Path]
     #: libfdb_c, if it is beside them; None: perhaps the system has one.
     library: Path | None
+    #: Whether they are those of our stand-in, which say so.
+    emulated: bool = False
 
     def folders(self) -> tuple[Path, ...]:
         """Return where the programs are."""
         return tuple(dict.fromkeys(it.parent for it in self.programs.values()))
 
     def __str__(self) -> str:
-        return f"FoundationDB {self.version} from {self.source}"
+        word = ", EMULATED" if self.emulated else ""
+        return f"FoundationDB {self.version} from {self.source}{word}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,12 +129,13 @@ async def _release(places: _Places, source: str, environment: Mapping[str, str])
         there = next(iter(places.values()))
         raise _in_vain(f"{' and '.join(missing)} must be beside {there}")
     try:
-        version = said_version(await said(places["fdbserver"], environment), "fdbserver")
+        text = await said(places["fdbserver"], environment)
+        version = said_version(text, "fdbserver")
         for path in places.values():
             check_version(await said(path, environment), version, str(path))
     except ProgramUnusable as error:
         raise _in_vain(error.message) from None
-    return _found(version, source, places)
+    return _found(version, source, places, emulated=BANNER in text)
 
 
 def _in_vain(why: str) -> UsageError:
@@ -181,6 +186,7 @@ def _places(folder: Path) -> _Places:
     return {name: path for name, path in every.items() if programs.can_run(path)}
 
 
-def _found(version: Version, source: str, places: _Places) -> Found:
+def _found(version: Version, source: str, places: _Places, *, emulated: bool = False) -> Found:
     library = places["fdbserver"].parent / _LIBRARY
-    return Found(version, source, places, library if programs.is_file(library) else None)
+    is_there = programs.is_file(library)
+    return Found(version, source, places, library if is_there else None, emulated)

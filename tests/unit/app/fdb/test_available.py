@@ -23,6 +23,7 @@ from stateward.app.fdb.available import (
 )
 from stateward.core.errors import UsageError
 from stateward.core.version import Version
+from stateward.emulate.fdb.programs import shims
 
 ALL = ("fdbserver", "fdbcli", "fdbbackup", "fdbrestore", "backup_agent")
 
@@ -140,6 +141,12 @@ async def test_what_is_named_in_vain_is_said_in_time(
     assert "STATEWARD_FDB_BIN must name folders" in caught.value.message
     assert "get-fdb" in caught.value.hint
     assert time.monotonic() - began < 20
+
+
+async def test_the_stand_in_by_its_programs_is_told_as_such(tmp_path: Path) -> None:
+    folder = shims.install(tmp_path / "mine", "7.3.63")
+    (found,) = await available(dict(os.environ) | {NAMED: str(folder)})
+    assert str(found) == "FoundationDB 7.3.63 from STATEWARD_FDB_BIN, EMULATED"
 
 
 async def test_a_variable_that_names_nothing_is_in_vain(tmp_path: Path) -> None:
