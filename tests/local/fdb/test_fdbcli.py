@@ -16,9 +16,9 @@ from stateward.core.facts import Known
 from stateward.core.version import Version
 from stateward.fdb.admin.answers import Stage
 from stateward.fdb.admin.binaries import Binaries
+from stateward.fdb.admin.costs import Meter
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, ProgramUnusable, Refusal
 from stateward.fdb.admin.fdbcli import Fdbcli
-from stateward.fdb.admin.running import Cost
 from stateward.fdb.admin.session import Session, Shared, Tls
 from stateward.fdb.admin.turns import Turns
 from stateward.fdb.model import exclusions
@@ -50,6 +50,22 @@ sys.exit(script.get("code", 0))
 """
 
 
+class Tally(Meter):
+    """Remembers what was counted."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, str, str]] = []
+        self.costs: list[tuple[float, float]] = []
+        self.waits: list[float] = []
+
+    def ended(self, program: str, command: str, end: str, wall: float, cpu: float) -> None:
+        self.calls.append((program, command, end))
+        self.costs.append((wall, cpu))
+
+    def waited(self, seconds: float) -> None:
+        self.waits.append(seconds)
+
+
 class Place:
     """A database whose fdbcli says what we want."""
 
@@ -58,12 +74,12 @@ class Place:
         program = folder / "fdbcli"
         program.write_text(f"#!{sys.executable}\n{PROGRAM}")
         program.chmod(program.stat().st_mode | stat.S_IXUSR)
-        self.costs: list[Cost] = []
+        self.tally = Tally()
         shared = Shared(
             Binaries([folder]),
             Turns(2),
             SystemClock(),
-            lambda _program, cost: self.costs.append(cost),
+            self.tally,
             {"PATH": "/usr/bin", "FDB_NETWORK_OPTION_EXTERNAL_CLIENT_DIRECTORY": "/x"},
         )
         tls = Tls(Path("/c.pem"), Path("/k.pem"), Path("/ca.pem"), "Check.Valid=1")
@@ -112,7 +128,9 @@ async def test_how_it_is_called(place: Place) -> None:
     assert env["FDB_TLS_CERTIFICATE_FILE"] == "/c.pem"
     assert env["FDB_TLS_VERIFY_PEERS"] == "Check.Valid=1"
     assert not any(name.startswith("FDB_NETWORK") for name in env)
-    assert len(place.costs) == 2, "its version, and the status"
+    assert place.tally.calls == [("fdbcli", "--version", "ok"), ("fdbcli", "status", "ok")]
+    assert all(0 < cpu < wall + 1 for wall, cpu in place.tally.costs)
+    assert len(place.tally.waits) == 1
     place.session.close()
     assert not folder.exists()
 

@@ -34,7 +34,9 @@ async def test_both_outputs_and_the_code_are_told() -> None:
 
 async def test_what_is_no_text_is_told_as_far_as_it_goes() -> None:
     answer, _ = await run(python("import sys; sys.stdout.buffer.write(b'a\\xff\\x00b')"))
-    assert answer.out == "a\ufffd\x00b"
+    assert answer.out == "a?\x00b"
+    answer, _ = await run(python("import sys; sys.stdout.buffer.write('ä'.encode())"))
+    assert answer.out == "ä"
 
 
 @pytest.mark.parametrize(

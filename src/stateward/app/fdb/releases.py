@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from typing import Final
 from yarl import URL
 
 from stateward.app import fetching
+from stateward.app.fdb.asking import said
 from stateward.app.fetching import File
 from stateward.core.errors import PeerConfused, PeerError, UsageError
 from stateward.core.version import Version
@@ -45,7 +45,6 @@ _PROGRAMS: Final = ("fdbserver", "fdbcli", "fdbbackup")
 _SAME: Final = ("fdbrestore", "backup_agent")
 _LIBRARY: Final = "libfdb_c"
 _MACHINES: Final = {"x86_64": "x86_64", "aarch64": "aarch64"}
-_PATIENCE: Final = 20.0
 _LOCK: Final = ".lock"
 
 
@@ -110,7 +109,7 @@ async def fetch(offer: Offer, place: Path) -> None:
         async with fetching.session() as session:
             for name, file in offer.files.items():
                 await fetching.download(session, file, arriving / name, _SITE)
-        _finish(arriving, place, offer.release.version)
+        await _finish(arriving, place, offer.release.version)
 
 
 @contextmanager
@@ -134,36 +133,24 @@ def _make(folder: Path) -> None:
         ) from None
 
 
-def _finish(arriving: Path, place: Path, version: Version) -> None:
-    (arriving / _LOCK).unlink()
+async def _finish(arriving: Path, place: Path, version: Version) -> None:
     for name in _PROGRAMS:
         (arriving / name).chmod(0o755)
     for name in _SAME:
         (arriving / name).unlink(missing_ok=True)
         (arriving / name).symlink_to("fdbbackup")
     try:
-        check_version(_said(arriving / "fdbserver"), version, "fdbserver")
+        check_version(await said(arriving / "fdbserver"), version, "fdbserver")
     except ProgramUnusable as error:
         shutil.rmtree(arriving, ignore_errors=True)
         raise PeerConfused(
             f"what was fetched must be FoundationDB {version} for this machine: {error.message}",
             hint="nothing was kept",
         ) from None
+    _keep(arriving, place)
+
+
+def _keep(arriving: Path, place: Path) -> None:
+    (arriving / _LOCK).unlink()
     shutil.rmtree(place, ignore_errors=True)
     arriving.rename(place)
-
-
-def _said(program: Path) -> str:
-    """Return what a program says of its version; nothing when it cannot be run."""
-    try:
-        done = subprocess.run(  # noqa: S603 - a program that we have just compared
-            [str(program), "--version"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_PATIENCE,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout

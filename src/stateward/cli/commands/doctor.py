@@ -1,6 +1,6 @@
-"""`stateward doctor`: what is there to work with: etcds of this machine, and the user's cluster.
+"""`stateward doctor`: what is there to work with: databases of this machine, the user's cluster.
 
-One of them is enough: with an etcd, `stateward local up` gives a cluster.
+An etcd or a cluster is enough: with an etcd, `stateward local up` gives a cluster.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import click
 
 from stateward.app.etcd.available import available
+from stateward.app.fdb import available as fdb
 from stateward.core.errors import PeerUnreachable
 from stateward.core.ports import Ports
 from stateward.kube.http.access import ClusterAccess
@@ -32,12 +33,13 @@ from stateward.kube.http.kubeconfig import NotConfigured, find_access
     help="Give up after.",
 )
 def doctor(kubeconfig: str, context: str, timeout: float) -> int:
-    """Say which etcds are here, find the cluster as kubectl would, and connect.
+    """Say which databases are here, find the cluster as kubectl would, and connect.
 
     Without any kubeconfig the etcds must do. Exit code 1: the cluster does not answer, or there is
     neither; 2: what names a cluster is wrong.
     """
     has_etcd = _tell_etcds()
+    _tell_fdbs()
     try:
         access = find_access(os.environ, path=kubeconfig, context=context)
     except NotConfigured:
@@ -69,6 +71,15 @@ def _tell_etcds() -> bool:
     if not found:
         click.echo("- for local clusters: no etcd; `stateward local get-etcd` fetches one")
     return bool(found)
+
+
+def _tell_fdbs() -> None:
+    """Say which FoundationDB is here; nothing runs it yet, so none is no trouble."""
+    found = asyncio.run(fdb.available())
+    for it in found:
+        click.echo(f"✔ {it}")
+    if not found:
+        click.echo("- no FoundationDB but our stand-in; `stateward local get-fdb` fetches one")
 
 
 async def _ask(access: ClusterAccess, patience: float) -> str:

@@ -9,6 +9,8 @@ from typing import Final, TypeVar
 from stateward.core.errors import OutcomeUnknown
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.keys import NOT_COMMITTED, FdbError, Transaction
+from stateward.emulate.fdb.refusing import refusal
+from stateward.fdb.admin.codes import refused_by_key
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, Refusal
 from stateward.fdb.admin.keys import COORDINATORS, Conflicted, Keys, KeyTransaction
 from stateward.fdb.model import exclusions
@@ -39,9 +41,11 @@ class ModelKeys(Keys):
         if not database.recovery.serves:
             raise DatabaseSilent("the database does not serve transactions")
         inner = Transaction(database.store, database.now, system=True, aware=True)
-        mine = _Both(database, inner)
+        mine = ModelTransaction(database, inner)
         try:
             found = await work(mine)
+            if (raw := refusal(database, dict(mine.managed))) is not None:
+                raise refused_by_key(raw)
             inner.commit(database.now)
         except FdbError as error:
             if error.code == NOT_COMMITTED:
@@ -53,7 +57,7 @@ class ModelKeys(Keys):
 
 
 @dataclass(slots=True)
-class _Both:
+class ModelTransaction:
     """Plain keys go to the store; those of management are kept until it is committed."""
 
     database: Database

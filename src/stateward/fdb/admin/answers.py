@@ -70,9 +70,8 @@ def objection(answer: Answer, *, changes: bool) -> StatewardError | None:
     words = said["words"].strip() if said else ""
     if words.startswith(_UNAVAILABLE):
         return DatabaseSilent("the database is not available, and was not changed")
-    for text, refusal in _REFUSALS.items():
-        if text in answer.err:
-            return DatabaseRefused(refusal, words or _first_line(answer.err))
+    if (refusal := refusal_in(answer.err)) is not Refusal.OTHER:
+        return DatabaseRefused(refusal, words or _first_line(answer.err))
     if words:
         return DatabaseRefused(Refusal.OTHER, words)
     if answer.code and _USAGE.search(answer.out):
@@ -80,6 +79,11 @@ def objection(answer: Answer, *, changes: bool) -> StatewardError | None:
     if answer.code:
         return PeerConfused(f"fdbcli ended with {answer.code} and said {_first_line(answer.err)!r}")
     return None
+
+
+def refusal_in(text: str) -> Refusal:
+    """Return which "no" the database's words are."""
+    return next((it for words, it in _REFUSALS.items() if words in text), Refusal.OTHER)
 
 
 def _silence(*, changes: bool) -> StatewardError:
@@ -97,6 +101,8 @@ def check_silent(answer: Answer) -> None:
     """Raise unless a command that says nothing when it works was carried out."""
     if (wrong := objection(answer, changes=True)) is not None:
         raise wrong
+    if answer.out.strip():
+        raise OutcomeUnknown(f"fdbcli must say nothing here: {_first_line(answer.out)!r}")
 
 
 def check_said(answer: Answer, *words: str) -> str:

@@ -42,12 +42,20 @@ class Binaries:
         )
 
 
+def said_version(said: str, program: str) -> Version:
+    """Return which version a program says it is; raise ProgramUnusable if it says none."""
+    found = _VERSION.search(said)
+    try:
+        return Version.parse(found["version"] if found else "")
+    except ValueError:
+        raise ProgramUnusable(
+            f"{program} --version must name a version, and says {said[:80]!r}"
+        ) from None
+
+
 def check_version(said: str, wanted: Version, program: str) -> Version:
     """Return which version a program says it is; raise ProgramUnusable if it cannot be used."""
-    found = _VERSION.search(said)
-    if found is None:
-        raise ProgramUnusable(f"{program} --version must name a version, and says {said[:80]!r}")
-    version = Version.parse(found["version"])
+    version = said_version(said, program)
     if not versions.are_compatible(version, wanted):
         raise ProgramUnusable(
             f"{program} must be of FoundationDB {wanted.major}.{wanted.minor}, and is {version}",

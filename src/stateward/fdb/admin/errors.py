@@ -3,7 +3,8 @@
 PeerError
 ├── DatabaseSilent    it was asked and did not answer in time; what was asked changes nothing
 ├── DatabaseRefused   it answered "no", and has done nothing; ``refusal`` says which "no" it was
-├── ProgramUnusable   a program of FoundationDB is missing, of another version, or talks garbage
+├── Conflicted        (keys.py) another changed what was read; nothing was done
+├── ProgramUnusable   a program or library of FoundationDB is missing, does not fit, talks garbage
 └── OutcomeUnknown    (core) it was asked for a change, and nobody knows: read back, do not repeat
 """
 
@@ -30,6 +31,8 @@ class Refusal(StrEnum):
     NO_TLS = "TlsNeeded"
     CLUSTER_FILE = "ClusterFileRefused"
     MISUNDERSTOOD = "CommandMisunderstood"
+    #: All was as asked for before; after an answer that was lost, this is how to know.
+    UNCHANGED = "NothingToChange"
     OTHER = "DatabaseRefused"
 
 
@@ -49,17 +52,18 @@ class DatabaseRefused(PeerError):
 
     reason = "DatabaseRefused"
 
-    def __init__(self, refusal: Refusal, message: str) -> None:
+    def __init__(self, refusal: Refusal, message: str, *, later: bool = False) -> None:
         super().__init__(message)
         self.refusal = refusal
+        self._later = later
 
     @property
     def may_be_granted_later(self) -> bool:
         """Whether the same may be granted later, with nothing done by anybody."""
-        return self.refusal in _LATER
+        return self._later or self.refusal in _LATER
 
 
 class ProgramUnusable(PeerError):
-    """A program of FoundationDB cannot do its work; the sentence says which, and why."""
+    """A program or library of FoundationDB cannot do its work; the sentence says which, and why."""
 
     reason = "ProgramUnusable"

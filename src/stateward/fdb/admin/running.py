@@ -19,9 +19,10 @@ from typing import Final
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.admin.errors import ProgramUnusable
 
-#: Bytes of both outputs together; a status of some thousand processes has ten million.
-MOST: Final = 64 * 1024 * 1024
+#: Bytes of both outputs together; a status of a thousand processes has five million.
+MOST: Final = 32 * 1024 * 1024
 _PIECE: Final = 65_536
+_ASCII: Final = bytes(it if it < 128 else ord("?") for it in range(256))
 #: Seconds for which the last words of one that ended are waited for.
 _LAST: Final = 1.0
 
@@ -102,7 +103,15 @@ class _Heard:
             self._parts[which].extend(piece)
 
     def text(self, which: int) -> str:
-        return self._parts[which].decode(errors="replace")
+        """Return one output as text, and let go of its bytes."""
+        raw = self._parts[which]
+        try:
+            return raw.decode()
+        except UnicodeDecodeError:
+            # Garbage as the usual marks for it would be several times as large as it was.
+            return raw.translate(_ASCII).decode("ascii")
+        finally:
+            raw.clear()
 
 
 class _Child:

@@ -1,15 +1,9 @@
-"""A private folder with a cluster file, and programs that are run there, each with a deadline.
-
-Programs write the cluster file anew when coordinators have changed, so it is ours alone, and what
-it holds afterwards is how the database is found from now on.
-"""
+"""Programs that are run beside a cluster file of our own, each in its turn and with a deadline."""
 
 from __future__ import annotations
 
 import os
-import tempfile
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -19,8 +13,10 @@ from stateward.core.version import Version
 from stateward.fdb.admin import running
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.admin.binaries import Binaries, check_version
-from stateward.fdb.admin.errors import DatabaseRefused, ProgramUnusable, Refusal
-from stateward.fdb.admin.running import Call, Cost
+from stateward.fdb.admin.clusterfile import ClusterFile
+from stateward.fdb.admin.costs import End, Meter, Uncounted, command_of, end_of
+from stateward.fdb.admin.errors import ProgramUnusable
+from stateward.fdb.admin.running import Call
 from stateward.fdb.admin.turns import Turns
 from stateward.fdb.model.connection import ConnectionString
 
@@ -28,7 +24,6 @@ from stateward.fdb.model.connection import ConnectionString
 _SOON: Final = 20.0
 #: Whatever would have programs load libraries of other versions, or look elsewhere.
 _UNWANTED: Final = ("FDB_NETWORK_OPTION_", "FDB_CLUSTER_FILE")
-_CLUSTER_FILE: Final = "fdb.cluster"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +52,7 @@ class Shared:
     binaries: Binaries
     turns: Turns
     clock: Clock
-    counted: Callable[[str, Cost], None] = lambda _program, _cost: None
+    meter: Meter = field(default_factory=Uncounted)
     environment: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
 
 
@@ -71,13 +66,13 @@ class Session:
         self._whose = whose
         self._version = version
         self._tls = tls
-        self._folder = Path(tempfile.mkdtemp(prefix="stateward-fdb-"))  # 0700
+        self._kept = ClusterFile()
         self._checked: set[str] = set()
 
     @property
     def file(self) -> Path:
         """The cluster file."""
-        return self._folder / _CLUSTER_FILE
+        return self._kept.path
 
     def now(self) -> float:
         """Return what time it is."""
@@ -85,30 +80,22 @@ class Session:
 
     def close(self) -> None:
         """Remove the folder."""
-        for path in list(self._folder.glob("*")):
-            with suppress(OSError):
-                path.unlink()
-        with suppress(OSError):
-            self._folder.rmdir()
+        self._kept.close()
 
     def find_by(self, connection: ConnectionString) -> None:
         """Find the database by this from now on."""
-        arriving = self._folder / f"{_CLUSTER_FILE}.new"
-        arriving.write_text(f"{connection}\n", encoding="ascii")
-        arriving.replace(self.file)
+        self._kept.find_by(connection)
 
     def found_by(self) -> ConnectionString:
         """Return how it is found, as far as programs were told."""
-        try:
-            return ConnectionString.parse(self.file.read_text(encoding="ascii"))
-        except (OSError, ValueError) as error:
-            text = f"the cluster file must hold a connection string: {error}"
-            raise DatabaseRefused(Refusal.CLUSTER_FILE, text) from None
+        return self._kept.found_by()
 
     async def run(self, program: str, words: Sequence[str], seconds: float) -> Answer:
         """Run a program in its turn."""
         path = self._shared.binaries.find(program, self._version)
+        began = self._shared.clock.monotonic()
         async with self._shared.turns.take(self._whose):
+            self._shared.meter.waited(self._shared.clock.monotonic() - began)
             await self._check(path, _changed(path))
             return await self._run(path, words, seconds)
 
@@ -124,15 +111,24 @@ class Session:
         self._checked.add(known)
 
     async def _run(self, program: Path, words: Sequence[str], seconds: float) -> Answer:
-        call = Call([str(program), *words], self._environment(), self._folder, seconds)
-        answer, cost = await running.run(call)
-        self._shared.counted(program.name, cost)
+        call = Call([str(program), *words], self._environment(), self._kept.folder, seconds)
+        began = self._shared.clock.monotonic()
+        end, cpu = End.GIVEN_UP, 0.0
+        try:
+            answer, cost = await running.run(call)
+            end, cpu = end_of(answer), cost.cpu
+        except ProgramUnusable:
+            end = End.UNUSABLE
+            raise
+        finally:
+            wall = self._shared.clock.monotonic() - began
+            self._shared.meter.ended(program.name, command_of(words), end, wall, cpu)
         return answer
 
     def _environment(self) -> dict[str, str]:
         kept = self._shared.environment.items()
         found = {name: it for name, it in kept if not name.startswith(_UNWANTED)}
-        found["HOME"] = str(self._folder)  # fdbcli keeps a history there
+        found["HOME"] = str(self._kept.folder)  # fdbcli keeps a history there
         return found | (self._tls.environment() if self._tls else {})
 
 

@@ -30,6 +30,8 @@ from stateward.core.clock import Clock
 from stateward.core.errors import HouseError
 from stateward.core.outcome import Done
 from stateward.runtime.pipeline import Report
+from stateward.runtime.telling.bounds import Cap
+from stateward.runtime.telling.programs import ProgramMetrics
 from stateward.runtime.telling.series import Families, ObjectMetrics
 
 _QUEUE = ("name", "controller")
@@ -75,8 +77,6 @@ HISTOGRAMS: Families = {
 RESULTS = ("success", "error", "requeue", "requeue_after")
 #: The text format that every Prometheus reads.
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-#: What a label says when it has had too many different values already.
-OTHER = "other"
 
 #: Passes and requests: from a hit in the cache to a peer that times out.
 _SECONDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -175,7 +175,7 @@ class StepMetrics:
     _seconds: Histogram
     _outcomes: Counter
     _refusals: Counter
-    _reasons: _Cap
+    _reasons: Cap
 
     def record(self, report: Report) -> None:
         """Count what every step of a pass said, and the failure that ended it, if one did."""
@@ -208,7 +208,7 @@ class InformerMetrics:
     _malformed: Gauge
     _relists: Counter
     _restarts: Counter
-    _reasons: _Cap
+    _reasons: Cap
 
     def objects(self, count: int) -> None:
         """So many objects are in the cache."""
@@ -269,7 +269,7 @@ class EventMetrics:
 
     _told: Counter
     _lost: Counter
-    _reasons: _Cap
+    _reasons: Cap
 
     def told(self, kind: str, reason: str) -> None:
         """An event was written, or counted on one that is there."""
@@ -299,7 +299,7 @@ class Metrics:
             for name, (about, labels) in HISTOGRAMS.items()
         }
         self._queues: dict[str, QueueMetrics] = {}
-        self._reasons = _Cap(max_reasons)
+        self._reasons = Cap(max_reasons)
         #: What they were that are counted as bugs, for whoever runs operators to find some.
         self.last_bugs: deque[str] = deque(maxlen=_LAST_BUGS)
         self._gauges["stateward_build_info"].labels(version).set(1)
@@ -370,6 +370,13 @@ class Metrics:
         """
         return ObjectMetrics(self._registry, gauges, counters or {})
 
+    def programs(self, product: str) -> ProgramMetrics:
+        """Return the facet of programs that an operator runs to talk to a product.
+
+        Each product may be asked for once.
+        """
+        return ProgramMetrics(self._registry, product, self._reasons)
+
     def tell_of_process(self) -> None:
         """Add what the system says of this process: memory, CPU time, open files."""
         ProcessCollector(registry=self._registry)
@@ -401,22 +408,6 @@ class Metrics:
 
 def _buckets_of(name: str) -> tuple[float, ...]:
     return _QUEUE_SECONDS if name.startswith("workqueue_") else _SECONDS
-
-
-class _Cap:
-    """Keeps a label from taking ever more values, which would grow our memory and the scraper's."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._seen: dict[str, set[str]] = {}
-
-    def admit(self, scope: str, value: str) -> str:
-        """Return the value, or :data:`OTHER` when its scope has had too many different ones."""
-        seen = self._seen.setdefault(scope, set())
-        if value in seen or len(seen) < self._limit:
-            seen.add(value)
-            return value
-        return OTHER
 
 
 @dataclass(frozen=True, slots=True)

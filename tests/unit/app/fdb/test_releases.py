@@ -172,7 +172,7 @@ def test_another_version_is_not_kept(site: Site, cache: Path, capsys) -> None:
 def test_what_cannot_be_run_is_not_kept(site: Site, cache: Path, capsys) -> None:
     site.offer(fdbserver=b"\x7fELF nonsense")
     assert get(site, "--yes") == 1
-    assert "--version must name a version" in capsys.readouterr().err
+    assert "must be a program that can be run" in capsys.readouterr().err
     assert list(cache.iterdir()) == []
 
 
