@@ -20,6 +20,9 @@ PROGRAMS = "STATEWARD_FDB_PROGRAMS"
 VERSION = "STATEWARD_FDB_VERSION"
 DEFAULT_VERSION = "7.3.79"
 
+#: Where a real image says which version it is.
+VERSION_FILE = Path("/var/fdb/version")
+
 #: Where the programs of a real image are.
 HOME = PurePosixPath("/usr/bin")
 
@@ -34,11 +37,11 @@ class Image:
     places: Places
 
     @classmethod
-    def of(cls, environment: Mapping[str, str]) -> Self:
-        """Return what the environment says."""
+    def of(cls, environment: Mapping[str, str], version_file: Path = VERSION_FILE) -> Self:
+        """Return what the environment says; where it says no version, a file of the image may."""
         folder = environment.get(PROGRAMS)
         return cls(
-            version=environment.get(VERSION) or DEFAULT_VERSION,
+            version=environment.get(VERSION) or _read(version_file) or DEFAULT_VERSION,
             folder=Path(folder) if folder else None,
             search=environment.get("PATH", os.defpath),
             places=Places.of(environment),
@@ -93,6 +96,13 @@ class Image:
         yield self.folder / self.version / name
         yield self.folder / name
         yield self.folder / "bin" / name
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
 
 
 def is_program(path: Path) -> bool:
