@@ -235,7 +235,12 @@ async def test_the_variables_of_a_child(site: Site) -> None:
     async with site.running(SECRET="s", KEPT="k") as run:
         await run.said("FDBD joined cluster.")
         found = variables_of(run.children()[0])
-        assert ("SECRET" in found, found["KEPT"], found["A"], found["B"]) == (False, "k", "1", "x=y")
+        assert ("SECRET" in found, found["KEPT"], found["A"], found["B"]) == (
+            False,
+            "k",
+            "1",
+            "x=y",
+        )
         assert found["STATEWARD_COMMAND_LINE"] == f"{site.program} --class c1"
 
 

@@ -48,7 +48,9 @@ def told(lines: list[str]) -> dict[str, list[tuple[str, str, str]]]:
         match = LINE.fullmatch(line)
         assert match, line
         severity, group, process, text = match.groups()
-        text = re.sub(r"(?<=process |Process )\d+|(?<=fdbserver \()\d+", "PID", text, flags=re.I)
+        text = re.sub(
+            r"(?<=process |Process )\d+|(?<=fdbserver \()\d+", "PID", text, flags=re.IGNORECASE
+        )
         found.setdefault(process, []).append((severity, group, text))
     return found
 
@@ -67,7 +69,9 @@ class Story:
         put(self.conf, text)
 
     def plain(self, text: str) -> str:
-        return text.replace(str(self.program), "BIN/fdbserver").replace(str(self.lab), "LAB/run/mon")
+        return text.replace(str(self.program), "BIN/fdbserver").replace(
+            str(self.lab), "LAB/run/mon"
+        )
 
     def processes(self, run: Run) -> list[str]:
         return [self.plain("BIN/fdbserver " + " ".join(words_of(it))) for it in run.children()]
@@ -115,7 +119,9 @@ async def test_the_recorded_story(tmp_path: Path) -> None:
 
 async def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     recorded = RECORDED[1]
-    async with running("fdbmonitor", "--conffile", "/nonexistent", "--lockfile", tmp_path / "l") as it:
+    async with running(
+        "fdbmonitor", "--conffile", "/nonexistent", "--lockfile", tmp_path / "l"
+    ) as it:
         assert await it.ended() == recorded["rc"] == 1
     assert told(it.lines[1:]) == told(recorded["stderr"].splitlines())
 

@@ -78,6 +78,19 @@ def variables(config: Config, environment: Mapping[str, str]) -> dict[str, str]:
     return {name: environment.get(name, "") for name in sorted(names)}
 
 
+def cluster_file(words: tuple[str, ...]) -> str:
+    """Return the cluster file that arguments name, or nothing.
+
+    >>> cluster_file(("--class=log", "--cluster_file=/data/fdb.cluster"))
+    '/data/fdb.cluster'
+    """
+    for word, following in zip(words, (*words[1:], ""), strict=False):
+        name, equals, value = word.partition("=")
+        if name.replace("_", "-") in {"--cluster-file", "-C"}:
+            return value if equals else following
+    return ""
+
+
 def _sources(argument: Argument) -> Iterator[str]:
     if argument.source:
         yield argument.source

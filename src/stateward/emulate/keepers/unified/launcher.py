@@ -31,6 +31,8 @@ from stateward.kube.meta import ObjectKey
 
 #: Seconds between two looks at files.
 _LOOK = 0.15
+#: Seconds that servers wait to hear whether their pod is isolated.
+_FIRST_WORD = 5.0
 #: Seconds after which a refused configuration is judged again.
 _AGAIN = 1.0
 #: A larger file is no configuration.
@@ -109,6 +111,8 @@ class Launcher:
         self._judged = 0.0
         self._cluster_file: Watched | None = None
         self._annotations: Mapping[str, str] = {}
+        self._heard = False
+        self._silent_until: float | None = None
         self._servers = Servers(means, options.processes)
         self._background: set[asyncio.Task[None]] = set()
 
@@ -118,9 +122,9 @@ class Launcher:
             self._begin(self._pod.following(self._seen))
             self._begin(self._pod.publishing())
         watched = Watched(self._options.config)
-        self._load()
+        self._silent_until = self._clock.monotonic() + (_FIRST_WORD if self._pod else 0.0)
         while not (number := await _next(signals)):
-            if watched.changed() or self._may_judge_again():
+            if self._may_begin() or watched.changed() or self._may_judge_again():
                 self._load()
             self._look_at_cluster_file()
         self._log.info("ending by a signal", signal=signal.Signals(number).name)
@@ -138,6 +142,18 @@ class Launcher:
         self._background.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             self._log.trouble("a part of the launcher ended", error)
+
+    def _may_begin(self) -> bool:
+        """Tell, once, that it is time for the first look at the configuration.
+
+        The annotations are waited for, a moment: who is isolated starts nothing, not even at first.
+        """
+        if self._silent_until is None:
+            return False
+        if not self._heard and self._clock.monotonic() < self._silent_until:
+            return False
+        self._silent_until = None
+        return True
 
     def _may_judge_again(self) -> bool:
         """Tell whether what was refused may be accepted by now: a program may have been copied."""
@@ -193,7 +209,7 @@ class Launcher:
 
     def _follow_cluster_file(self, accepted: Accepted) -> None:
         words = configs.arguments(accepted.config, 1, self._means.environment)
-        path = cluster_file(words)
+        path = configs.cluster_file(words)
         self._cluster_file = Watched(self._means.image.places.path(path)) if path else None
 
     def _look_at_cluster_file(self) -> None:
@@ -205,6 +221,7 @@ class Launcher:
 
     def _seen(self, annotations: Mapping[str, str]) -> None:
         """Take in what the annotations of the pod say now."""
+        self._heard = True
         before, self._annotations = self._annotations, dict(annotations)
         isolated = pod.is_true(annotations.get(pod.ISOLATED, ""))
         if isolated != pod.is_true(before.get(pod.ISOLATED, "")):
@@ -222,19 +239,6 @@ class Launcher:
             return 0.0
 
 
-def cluster_file(words: tuple[str, ...]) -> str:
-    """Return the cluster file that arguments name, or nothing.
-
-    >>> cluster_file(("--class=log", "--cluster_file=/data/fdb.cluster"))
-    '/data/fdb.cluster'
-    """
-    for word, following in zip(words, (*words[1:], ""), strict=True):
-        name, equals, value = word.partition("=")
-        if name.replace("_", "-") in {"--cluster-file", "-C"}:
-            return value if equals else following
-    return ""
-
-
 def _content(path: Path) -> bytes:
     """Return what is in a file; nothing when it cannot be read, or is too large to be meant."""
     try:
@@ -246,6 +250,7 @@ def _content(path: Path) -> bytes:
 
 
 async def _next(signals: asyncio.Queue[int]) -> int:
+    """Return a signal that came, or 0 when it is time to look at files."""
     try:
         async with asyncio.timeout(_LOOK):
             return await signals.get()
