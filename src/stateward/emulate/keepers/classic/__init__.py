@@ -1,0 +1,1 @@
+"""What fdbmonitor is made of."""

@@ -1,0 +1,1 @@
+"""What the sidecar of the split images is made of."""

@@ -1,0 +1,1 @@
+"""What fdb-kubernetes-monitor, the program of the unified image, is made of."""
