@@ -77,13 +77,13 @@ async def available(environment: Mapping[str, str] = os.environ) -> tuple[Found,
 
 
 def choose(wanted: Version, found: Sequence[Found]) -> Found | Emulated:
-    """Return what stands for a version: of its minor release that very one, or the newest.
+    """Return what stands for a version: of its minor release a real one, that one, or the newest.
 
     Raise UsageError when STATEWARD_FDB_BIN names others only: who names some wants no stand-in.
     """
     near = [it for it in found if are_compatible(it.version, wanted)]
     if near:
-        return max(near, key=lambda it: (it.version == wanted, it.version))
+        return max(near, key=lambda it: (not it.emulated, it.version == wanted, it.version))
     if any(it.source == NAMED for it in found):
         raise UsageError(
             f"{NAMED} must have FoundationDB {wanted.major}.{wanted.minor}, and has"
