@@ -1,7 +1,8 @@
 """Scenarios of FoundationDB are played on the model, on its programs, and on real ones if named.
 
-A coroutine test that takes ``bare`` has processes and no database yet; one that takes ``lab`` has a
-database that was healthy.
+A coroutine test that takes ``bare`` has processes and no database yet; one that takes ``fresh`` has a
+database that was just made; one that takes ``lab`` has one that is healthy; one that takes ``keyed``
+has that with each way to its keys.
 """
 
 from __future__ import annotations
@@ -14,11 +15,12 @@ from pathlib import Path
 
 import pytest
 
-from contract.fdb.labs import Lab, model_lab
+from contract.fdb.labs import DOUBLE, Lab, bound_lab, model_lab
 from contract.fdb.process_labs import process_lab
 from fakes import loops
 
 Opened = Callable[[], AbstractAsyncContextManager[Lab]]
+_NAMES = {"bare", "fresh", "lab", "keyed"}
 #: Seconds that a scenario may take: real databases take their time.
 _LIMIT, _REAL_LIMIT = 120.0, 900.0
 
@@ -32,15 +34,15 @@ def backends() -> dict[str, Opened]:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    for name in {"bare", "lab"} & set(metafunc.fixturenames):
-        found = backends()
+    for name in _NAMES & set(metafunc.fixturenames):
+        found = backends() | ({"binding": bound_lab} if name == "keyed" else {})
         metafunc.parametrize(name, found.values(), ids=found)
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     wanted = inspect.signature(pyfuncitem.obj).parameters
-    mine = {"bare", "lab"} & set(wanted)
+    mine = _NAMES & set(wanted)
     if not mine:
         return None
     (name,) = mine
@@ -48,7 +50,9 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
     async def play() -> None:
         async with pyfuncitem.funcargs[name]() as lab:
-            if name == "lab":
+            if name == "fresh":
+                await lab.admin.create(DOUBLE)
+            elif name != "bare":
                 await lab.create()
             await pyfuncitem.obj(**{name: lab}, **rest)
 

@@ -12,14 +12,18 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from fakes.fdb_binding import FakeFdb
 from fakes.fdb_databases import come_back, lose, names, server, unconfigured
+from stateward.core.clock import SystemClock
 from stateward.core.facts import Known, Unknown
 from stateward.emulate.fdb.console import Console
 from stateward.emulate.fdb.keyspace import ModelKeys
 from stateward.emulate.fdb.servers import Disk
 from stateward.fdb.admin.answers import Answer
+from stateward.fdb.admin.binding import BindingKeys
 from stateward.fdb.admin.fdbcli import Fdbcli
 from stateward.fdb.admin.keys import Keys
+from stateward.fdb.admin.library import API_VERSION
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Configuration
@@ -95,9 +99,10 @@ class Lab(ABC):
     def other(self) -> Fdbcli:
         """Return a second one who administers it, with the cluster file of the beginning."""
 
+    @property
     @abstractmethod
-    def keys(self) -> Keys | None:
-        """Return its keys in transactions; None: there is no library for that."""
+    def keys(self) -> Keys:
+        """Its keys in transactions; a scenario for which there is no library is skipped."""
 
     async def create(self) -> None:
         """Make the database, and wait until somebody has looked at its data."""
@@ -131,6 +136,11 @@ class ModelLab(Lab):
         self.database = unconfigured()
         self._console = Console(self.database, self._restart)
         self.admin = Fdbcli(self._console)
+        self._keys: Keys = ModelKeys(self.database)
+
+    def use(self, keys: Keys) -> None:
+        """Have keys in another way."""
+        self._keys = keys
 
     def _restart(self, address: str) -> None:
         found = [it for it in names() if server(it).address.plain == address]
@@ -169,8 +179,9 @@ class ModelLab(Lab):
     def other(self) -> Fdbcli:
         return Fdbcli(Console(self.database))
 
+    @property
     def keys(self) -> Keys:
-        return ModelKeys(self.database)
+        return self._keys
 
     async def create(self) -> None:
         await self.admin.create(DOUBLE)
@@ -182,3 +193,18 @@ class ModelLab(Lab):
 async def model_lab() -> AsyncIterator[Lab]:
     """Have the model in memory."""
     yield ModelLab()
+
+
+@asynccontextmanager
+async def bound_lab() -> AsyncIterator[Lab]:
+    """Have the same, with keys by our adapter of the binding, on a module in its shape."""
+    lab = ModelLab()
+    module = FakeFdb(lab.database)
+    module.api_version(API_VERSION)
+    keys = BindingKeys(module, SystemClock(), seconds=2.0)
+    keys.find_by(lab.database.string)
+    lab.use(keys)
+    try:
+        yield lab
+    finally:
+        keys.close()

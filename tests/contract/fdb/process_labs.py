@@ -11,11 +11,12 @@ import itertools
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+
+import pytest
 
 from contract.fdb.labs import Lab
 from fakes.fdb_databases import LAYOUT, names
@@ -26,17 +27,21 @@ from stateward.emulate.fdb.programs.keys import WireKeys
 from stateward.emulate.fdb.talk import seeker
 from stateward.emulate.fdb.talk.council import Speaker
 from stateward.emulate.fdb.talk.tls import Security
+from stateward.fdb.admin import library
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.admin.binaries import Binaries
+from stateward.fdb.admin.binding import BindingKeys
+from stateward.fdb.admin.errors import ProgramUnusable
 from stateward.fdb.admin.fdbcli import Fdbcli
 from stateward.fdb.admin.keys import Keys
+from stateward.fdb.admin.library import Library
 from stateward.fdb.admin.session import Session, Shared
 from stateward.fdb.admin.turns import Turns
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 
 #: Seconds of the stand-in that are one of ours.
-PACE = 10.0
+PACE = 20.0
 _VERSION = Version(7, 3, 79)
 _COUNTER = itertools.count()
 
@@ -52,6 +57,7 @@ class ProcessLab(Lab):
         self._keepers: dict[str, asyncio.Task[None]] = {}
         self._changed: dict[str, list[str]] = {}
         self._sessions: list[Session] = []
+        self._keys: WireKeys | BindingKeys | None = None
         self.look = 1.0 if pace > 1 else 2.0
         listed = ",".join(str(self.at(f"storage-{n}")) for n in (1, 2, 3))
         self._string = ConnectionString.parse(f"lab:abcdefgh@{listed}")
@@ -137,6 +143,8 @@ class ProcessLab(Lab):
         await self.lose(*self._processes)
         for it in self._sessions:
             it.close()
+        if isinstance(self._keys, BindingKeys):
+            self._keys.close()
 
     # ------------------------------------------------------------------ whoever asks
 
@@ -160,11 +168,15 @@ class ProcessLab(Lab):
         words = ["-C", str(session.file), "--exec", line, "--timeout", f"{seconds:g}"]
         return await session.run("fdbcli", words, seconds + 10)
 
-    def keys(self) -> Keys | None:
-        if self._pace == 1.0:
-            return None
-        speaker = Speaker(called.protocol(), Security())
-        return WireKeys(seeker.of_file(self._sessions[0].file, speaker))
+    @property
+    def keys(self) -> Keys:
+        if self._keys is None and self._pace > 1:
+            speaker = Speaker(called.protocol(), Security())
+            self._keys = WireKeys(seeker.of_file(self._sessions[0].file, speaker))
+        elif self._keys is None:
+            self._keys = BindingKeys(_library(self._programs), SystemClock())
+            self._keys.find_by(self._string)
+        return self._keys
 
 
 def _environment(pace: float) -> Mapping[str, str]:
@@ -187,9 +199,10 @@ async def process_lab(programs: Path | None = None) -> AsyncIterator[Lab]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def version_of(programs: Path) -> str:
-    """Return what real programs say that they are."""
-    said = subprocess.run(
-        [programs / "fdbserver", "--version"], capture_output=True, text=True, check=True
-    )
-    return said.stdout.splitlines()[0]
+def _library(programs: Path) -> Library:
+    """Return the client library beside real programs; without it a scenario is skipped."""
+    place = next((it for it in programs.rglob("libfdb_c*.so*")), None)
+    try:
+        return library.load(place)
+    except ProgramUnusable as error:
+        pytest.skip(f"no client library of FoundationDB here: {error.sentence()}")

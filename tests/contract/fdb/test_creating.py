@@ -83,48 +83,50 @@ async def test_other_roles_are_a_recovery_and_the_same_again_is_none(lab: Lab) -
     ],
     ids=["no logs", "two regions", "engine", "nonsense", "too few zones"],
 )
-async def test_what_is_refused_changes_nothing(lab: Lab, wish: Configuration, why: Refusal) -> None:
-    before = value(configuration.configuration(await lab.admin.status()))
-    assert await refused(lab.admin.configure(wish)) is why
-    assert value(configuration.configuration(await lab.admin.status())) == before
+async def test_what_is_refused_changes_nothing(
+    fresh: Lab, wish: Configuration, why: Refusal
+) -> None:
+    before = value(configuration.configuration(await fresh.admin.status()))
+    assert await refused(fresh.admin.configure(wish)) is why
+    assert value(configuration.configuration(await fresh.admin.status())) == before
 
 
-async def test_an_engine_changes_where_data_may_migrate(lab: Lab) -> None:
+async def test_an_engine_changes_where_data_may_migrate(fresh: Lab) -> None:
     wish = Configuration(
         storage_engine="ssd-redwood-1", storage_migration_type="aggressive", logs=2
     )
-    await lab.admin.configure(wish)
-    seen = value(configuration.configuration(await lab.admin.status()))
+    await fresh.admin.configure(wish)
+    seen = value(configuration.configuration(await fresh.admin.status()))
     assert seen.storage_engine == "ssd-redwood-1"
 
 
-async def test_data_halls_that_are_not_there_take_it_down(lab: Lab) -> None:
+async def test_data_halls_that_are_not_there_take_it_down(fresh: Lab) -> None:
     """Of that the operator must know before: the database itself does not refuse it."""
     with pytest.raises(OutcomeUnknown):
-        await lab.admin.configure(Configuration(redundancy="three_data_hall"))
-    assert value(health.is_available(await lab.admin.status())) is False
-    assert not await lab.writes()
+        await fresh.admin.configure(Configuration(redundancy="three_data_hall"))
+    assert value(health.is_available(await fresh.admin.status())) is False
+    assert not await fresh.writes()
 
 
-async def test_a_configuration_that_took_it_down_is_taken_back_by_force(lab: Lab) -> None:
+async def test_a_configuration_that_took_it_down_is_taken_back_by_force(fresh: Lab) -> None:
     with pytest.raises(OutcomeUnknown):
-        await lab.admin.configure(Configuration(redundancy="three_data_hall"))
-    answer = await lab.typed("configure FORCE double logs=2", 60)
+        await fresh.admin.configure(Configuration(redundancy="three_data_hall"))
+    answer = await fresh.typed("configure FORCE double logs=2", 60)
     assert "Configuration changed" in answer.out
-    await lab.sees(health.is_available, True)
+    await fresh.sees(health.is_available, True)
 
 
-async def test_words_that_contradict_each_other_are_not_understood(lab: Lab) -> None:
-    answer = await lab.typed("configure single double")
+async def test_words_that_contradict_each_other_are_not_understood(fresh: Lab) -> None:
+    answer = await fresh.typed("configure single double")
     assert (answer.code, answer.out.startswith("Usage: configure")) == (1, True)
 
 
-async def test_a_locked_database_serves_only_who_knows_of_it(lab: Lab) -> None:
-    answer = await lab.typed("lock")
+async def test_a_locked_database_serves_only_who_knows_of_it(fresh: Lab) -> None:
+    answer = await fresh.typed("lock")
     assert "Database locked." in answer.out
-    assert not await lab.writes()
-    refusal = await lab.typed("getversion")
+    assert not await fresh.writes()
+    refusal = await fresh.typed("getversion")
     assert (refusal.code, "1038" in refusal.err) == (1, True)
-    await lab.admin.configure(Configuration(logs=3))  # the operator goes on
-    again = await lab.typed("lock")
+    await fresh.admin.configure(Configuration(logs=3))  # the operator goes on
+    again = await fresh.typed("lock")
     assert (again.code, "1038" in again.err) == (1, True)

@@ -25,68 +25,68 @@ async def test_a_lost_disk_is_missed_first_and_then_healed(lab: Lab) -> None:
     await lab.sees(health.fewest_replicas, 2)
 
 
-async def test_a_lost_log_is_a_recovery(lab: Lab) -> None:
-    before = value(recovery.count(await lab.admin.status()))
-    await lab.lose("log-1")
-    status = await lab.sees(lambda it: value(recovery.count(it)) > before, True)
+async def test_a_lost_log_is_a_recovery(fresh: Lab) -> None:
+    before = value(recovery.count(await fresh.admin.status()))
+    await fresh.lose("log-1")
+    status = await fresh.sees(lambda it: value(recovery.count(it)) > before, True)
     assert value(recovery.age(status)) < 30
-    assert await lab.writes()
+    assert await fresh.writes()
 
 
-async def test_all_logs_lost_nobody_can_write(lab: Lab) -> None:
-    await lab.lose("log-1", "log-2", "log-3")
-    await lab.sees(health.is_available, False)
+async def test_all_logs_lost_nobody_can_write(fresh: Lab) -> None:
+    await fresh.lose("log-1", "log-2", "log-3")
+    await fresh.sees(health.is_available, False)
     with pytest.raises(DatabaseSilent):
-        await lab.admin.maintenance()
-    await lab.come_back("log-1", "log-2", "log-3")
-    await lab.sees(health.is_available, True)
+        await fresh.admin.maintenance()
+    await fresh.come_back("log-1", "log-2", "log-3")
+    await fresh.sees(health.is_available, True)
 
 
-async def test_killed_processes_come_back_younger(lab: Lab) -> None:
-    await lab.pass_by(60)
-    before = uptime(await lab.admin.status(), "storage-5")
-    assert await lab.admin.kill([lab.at("storage-5")]) == 1
-    await lab.sees(
+async def test_killed_processes_come_back_younger(fresh: Lab) -> None:
+    await fresh.pass_by(60)
+    before = uptime(await fresh.admin.status(), "storage-5")
+    assert await fresh.admin.kill([fresh.at("storage-5")]) == 1
+    await fresh.sees(
         lambda it: there("storage-5")(it) is True and uptime(it, "storage-5") < before, True
     )
 
 
-async def test_several_are_killed_at_once(lab: Lab) -> None:
-    await lab.pass_by(60)
+async def test_several_are_killed_at_once(fresh: Lab) -> None:
+    await fresh.pass_by(60)
     three = ("storage-4", "storage-5", "log-3")
-    before = await lab.admin.status()
-    assert await lab.admin.kill([lab.at(it) for it in three]) == 3
+    before = await fresh.admin.status()
+    assert await fresh.admin.kill([fresh.at(it) for it in three]) == 3
 
     def are_younger(status: Status) -> object:
         return all(
             there(it)(status) is True and uptime(status, it) < uptime(before, it) for it in three
         )
 
-    await lab.sees(are_younger, True)
+    await fresh.sees(are_younger, True)
 
 
-async def test_all_are_killed_at_once_and_it_serves_again(lab: Lab) -> None:
-    await lab.typed("writemode on; set kept yes")
-    every = [lab.at(it) for it in names()]
-    assert await lab.admin.kill(every, twice=True) == len(every)
-    await lab.sees(health.is_available, True)
-    assert "`kept' is `yes'" in (await lab.typed("get kept")).out
+async def test_all_are_killed_at_once_and_it_serves_again(fresh: Lab) -> None:
+    await fresh.typed("writemode on; set kept yes")
+    every = [fresh.at(it) for it in names()]
+    assert await fresh.admin.kill(every, twice=True) == len(every)
+    await fresh.sees(health.is_available, True)
+    assert "`kept' is `yes'" in (await fresh.typed("get kept")).out
 
 
-async def test_who_is_not_there_is_not_killed(lab: Lab) -> None:
+async def test_who_is_not_there_is_not_killed(fresh: Lab) -> None:
     nobody = Address.parse("127.0.9.9:4501")
-    assert await refused(lab.admin.kill([nobody])) is Refusal.NOT_RECOGNIZED
+    assert await refused(fresh.admin.kill([nobody])) is Refusal.NOT_RECOGNIZED
 
 
-async def test_whom_nobody_listed_nobody_kills(lab: Lab) -> None:
-    answer = await lab.typed(f"kill {lab.at('storage-5').plain}")
+async def test_whom_nobody_listed_nobody_kills(fresh: Lab) -> None:
+    answer = await fresh.typed(f"kill {fresh.at('storage-5').plain}")
     assert (answer.code, "not recognized" in answer.err) == (1, True)
 
 
-async def test_one_that_stands_still_is_as_good_as_gone(lab: Lab) -> None:
-    await lab.freeze("storage-5")
-    await lab.sees(there("storage-5"), False)
-    assert await lab.writes()
+async def test_one_that_stands_still_is_as_good_as_gone(fresh: Lab) -> None:
+    await fresh.freeze("storage-5")
+    await fresh.sees(there("storage-5"), False)
+    assert await fresh.writes()
 
 
 async def test_with_all_copies_gone_data_is_missing_until_a_disk_is_back(lab: Lab) -> None:
@@ -97,12 +97,12 @@ async def test_with_all_copies_gone_data_is_missing_until_a_disk_is_back(lab: La
     await lab.sees(health.fewest_replicas, 2)
 
 
-async def test_a_wiped_disk_is_another_process_of_the_same_name(lab: Lab) -> None:
-    (before,) = group(await lab.admin.status(), "storage-5")
-    await lab.lose("storage-5")
-    await lab.sees(there("storage-5"), False)
-    await lab.return_as("storage-5", wiped=True)
-    status = await lab.sees(there("storage-5"), True)
+async def test_a_wiped_disk_is_another_process_of_the_same_name(fresh: Lab) -> None:
+    (before,) = group(await fresh.admin.status(), "storage-5")
+    await fresh.lose("storage-5")
+    await fresh.sees(there("storage-5"), False)
+    await fresh.return_as("storage-5", wiped=True)
+    status = await fresh.sees(there("storage-5"), True)
     (after,) = group(status, "storage-5")
     assert (after.key != before.key, after.addresses) == (True, before.addresses)
 
@@ -130,14 +130,14 @@ def _stores(one: processes.Process) -> bool:
     return any(it.role == "storage" for it in one.entry.roles)
 
 
-async def test_setclass_is_believed_more_than_the_command_line(lab: Lab) -> None:
-    await lab.typed(f"setclass {lab.at('storage-5').plain} stateless")
+async def test_setclass_is_believed_more_than_the_command_line(fresh: Lab) -> None:
+    await fresh.typed(f"setclass {fresh.at('storage-5').plain} stateless")
 
     def is_so(status: Status) -> object:
         found = group(status, "storage-5")
         return [(it.entry.class_type, it.entry.class_source) for it in found]
 
-    await lab.sees(is_so, [("stateless", "set_class")])
+    await fresh.sees(is_so, [("stateless", "set_class")])
 
 
 # -------------------------------------------------------------------------- maintenance
@@ -166,16 +166,16 @@ async def test_who_is_away_for_maintenance_is_not_healed(lab: Lab) -> None:
     await lab.admin.end_maintenance()
 
 
-async def test_maintenance_ends_by_itself(lab: Lab) -> None:
-    await lab.admin.begin_maintenance("z5", 60)
-    await lab.pass_by(65)
-    assert await lab.admin.maintenance() is None
+async def test_maintenance_ends_by_itself(fresh: Lab) -> None:
+    await fresh.admin.begin_maintenance("z5", 60)
+    await fresh.pass_by(65)
+    assert await fresh.admin.maintenance() is None
 
 
-async def test_the_next_zone_takes_the_place_of_the_last(lab: Lab) -> None:
-    await lab.admin.begin_maintenance("z4", 600)
-    await lab.admin.begin_maintenance("z5", 600)
-    found = await lab.admin.maintenance()
+async def test_the_next_zone_takes_the_place_of_the_last(fresh: Lab) -> None:
+    await fresh.admin.begin_maintenance("z4", 600)
+    await fresh.admin.begin_maintenance("z5", 600)
+    found = await fresh.admin.maintenance()
     assert found is not None
     assert found.zone == "z5"
 

@@ -7,23 +7,31 @@ controls the cluster after it knows it too.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from stateward.core.version import Version
 from stateward.emulate.fdb import saving
 from stateward.emulate.fdb.database import Database
-from stateward.emulate.fdb.programs import joining
+from stateward.emulate.fdb.programs import fitness, joining
 from stateward.emulate.fdb.programs.coordinator import TERM
 from stateward.emulate.fdb.programs.keys import serve_transaction
 from stateward.emulate.fdb.programs.lines import serve_line
 from stateward.emulate.fdb.programs.pace import Pace
+from stateward.emulate.fdb.servers import Disk, Server
 from stateward.emulate.fdb.talk.council import Council
-from stateward.emulate.fdb.talk.messages import Any, Exec, Join, Refused, Told, Transact
+from stateward.emulate.fdb.talk.messages import Any, Beat, Exec, Join, Refused, Told, Transact
 from stateward.emulate.fdb.talk.wire import Lost, Wire
+from stateward.fdb.model import versions
+from stateward.fdb.model.addresses import parse_all
+from stateward.fdb.model.classes import ProcessClass
 
 #: Seconds between two looks at the model while nobody asks, and between two renewals.
 _LOOK, _RENEWED = 0.2, TERM / 4
+#: Seconds of the model after which a stranger that does not come again is forgotten.
+_FORGOTTEN: Final = 20.0
 #: Seconds within which processes must have come that were there before, or be heard again.
 _BACK: Final = 2.0
 
@@ -39,6 +47,8 @@ class Crown:
     council: Council
     me: str
     term: int
+    #: How well its class is made for it.
+    rank: int = 0
 
 
 class Controller:
@@ -46,10 +56,13 @@ class Controller:
 
     def __init__(self, crown: Crown, database: Database, version: int, pace: Pace) -> None:
         self._council, self._me, self._term = crown.council, crown.me, crown.term
+        self._rank = crown.rank
         self.database = database
         self._version = version
         self._pace = pace
         self._members: dict[str, Wire] = {}
+        #: Strangers by address, and until when they are remembered.
+        self._met: dict[str, float] = {}
         self._kept = b""
         self._keeping = asyncio.Lock()
         self._deposed = asyncio.Event()
@@ -99,7 +112,11 @@ class Controller:
 
     def advance(self) -> None:
         """Let the model's time be the world's."""
-        self.database.advance(self._pace.now(self.database.born))
+        database = self.database
+        database.advance(self._pace.now(database.born))
+        for address in [it for it, until in self._met.items() if until < database.now]:
+            del self._met[address]
+            database.strangers.pop(address, None)
 
     async def sleep(self, seconds: float) -> None:
         """Let seconds of the model go by."""
@@ -162,6 +179,14 @@ class Controller:
         except Deposed:
             pass  # whoever asked looks for who controls the cluster now
 
+    def _meet(self, strangers: Mapping[str, str]) -> None:
+        """Have those in the model that speak another protocol, for as long as they come."""
+        for address, protocol in strangers.items():
+            line = versions.line_of(protocol) or (0, 0)
+            server = Server(parse_all(address), Disk(address), version=Version(*line, 0))
+            self.database.strangers[address] = server
+            self._met[address] = self.database.now + _FORGOTTEN
+
     async def _have(self, wire: Wire, asked: Join) -> None:
         """Have a process for as long as it is heard."""
         disk = asked.process_id
@@ -170,9 +195,13 @@ class Controller:
         try:
             await self.keep()
             await self._tell(wire)
+            if fitness.rank(ProcessClass(asked.process_class)) < self._rank:
+                await self.resign()  # this one will want to, and sooner than others
             while True:
                 async with asyncio.timeout(_BACK):
-                    await wire.receive()
+                    said = await wire.receive()
+                if isinstance(said, Beat):
+                    self._meet(said.strangers)
         except TimeoutError:
             pass
         finally:

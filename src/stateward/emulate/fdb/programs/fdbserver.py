@@ -138,6 +138,8 @@ def _asked(told: Told, file: Path) -> Asked:
 async def _served(asked: Asked, command_line: str, security: Security, pace: Pace) -> int:
     speaker = Speaker(called.protocol(), security)
     over: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+    looking = seeker.of_file(asked.file, speaker)
+    looking.asker = str(asked.addresses[0])
     worker = Worker(
         about=Join(
             process_id=_process_id(asked.folder),
@@ -149,7 +151,7 @@ async def _served(asked: Asked, command_line: str, security: Security, pace: Pac
             started=pace.clock.now(),
         ),
         address=asked.addresses[0],
-        seeker=seeker.of_file(asked.file, speaker),
+        seeker=looking,
         coordinator=Coordinator(asked.folder, asyncio.get_running_loop().time),
         pace=pace,
         chance=Chance.from_system(),

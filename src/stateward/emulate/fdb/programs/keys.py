@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 #: Seconds for which a database that does not answer is waited for.
 _PATIENCE: Final = 10.0
-_CONFLICTED, _UNKNOWN, _SILENT, _REFUSED = "conflicted", "unknown", "silent", "refused"
+_CONFLICTED, _UNKNOWN, _SILENT = "conflicted", "unknown", "silent"
 
 
 async def serve_transaction(
@@ -41,7 +41,7 @@ async def serve_transaction(
     except DatabaseSilent as error:
         await wire.send(Refused(_SILENT, str(error)))
     except DatabaseRefused as error:
-        await wire.send(Refused(_REFUSED, str(error)))
+        await wire.send(Refused(error.refusal, str(error), error.may_be_granted_later))
     except OutcomeUnknown as error:
         await keep()
         await wire.send(Refused(_UNKNOWN, str(error)))
@@ -157,4 +157,4 @@ def _raised(answer: Refused) -> Exception:
         return OutcomeUnknown(answer.text)
     if answer.kind == _SILENT:
         return DatabaseSilent(answer.text)
-    return DatabaseRefused(Refusal.OTHER, answer.text)
+    return DatabaseRefused(Refusal(answer.kind), answer.text, later=answer.later)

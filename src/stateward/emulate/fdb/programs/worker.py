@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Final
 
 from stateward.core.chance import Chance
 from stateward.emulate.fdb import saving
 from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.programs import fitness
 from stateward.emulate.fdb.programs.controller import Controller, Crown
 from stateward.emulate.fdb.programs.coordinator import Coordinator
 from stateward.emulate.fdb.programs.pace import Pace
@@ -21,6 +23,7 @@ from stateward.emulate.fdb.talk.messages import (
     Die,
     Done,
     Exec,
+    Find,
     Join,
     Told,
     Transact,
@@ -28,12 +31,13 @@ from stateward.emulate.fdb.talk.messages import (
 from stateward.emulate.fdb.talk.seeker import Seeker
 from stateward.emulate.fdb.talk.wire import Lost, Wire
 from stateward.fdb.model.addresses import Address
+from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
 
 #: Seconds between two signs of life, and between two looks for who controls the cluster.
 _BEAT, _PAUSE = 0.4, 0.1
-#: Seconds that one waits before it wants to control: each coordinator a little, all others longer.
-_STEP, _OTHERS = 0.1, 1.0
+#: Seconds that one waits before it wants to control, for each kind that is made for it more.
+_STEP: Final = 0.1
 
 
 @dataclass(slots=True)
@@ -52,6 +56,8 @@ class Worker:
     controller: Controller | None = None
     _reign: asyncio.Task[None] | None = None
     _term: int = 0
+    #: Who came lately and speaks another protocol: which, by address.
+    _strangers: dict[str, str] = field(default_factory=dict)
 
     async def live(self) -> None:
         """Belong to the cluster, or control it, for ever."""
@@ -81,7 +87,7 @@ class Worker:
             wire = await wires.connect(holder, speaker.security, speaker.protocol)
         except Lost:
             return
-        beat = asyncio.create_task(_beat(wire))
+        beat = asyncio.create_task(self._beat(wire))
         try:
             await wire.send(self.about)
             while True:
@@ -99,10 +105,8 @@ class Worker:
 
     def _patience(self) -> float:
         """Return for how long nobody must control the cluster before this one wants to."""
-        places = self.seeker.string.coordinators
-        if self.address in places:
-            return _STEP * places.index(self.address)
-        return _OTHERS + self.chance.between(0, _OTHERS)
+        rank = fitness.rank(ProcessClass(self.about.process_class))
+        return _STEP * (rank + self.chance.fraction())
 
     async def _stand(self) -> None:
         council = Council(self.seeker.string, self.seeker.speaker)
@@ -119,7 +123,8 @@ class Worker:
         else:
             born = self.pace.clock.now()
             database = Database(self.seeker.string, self.chance, born)
-        crown = Crown(council, me, self._term)
+        rank = fitness.rank(ProcessClass(self.about.process_class))
+        crown = Crown(council, me, self._term, rank)
         self.controller = Controller(crown, database, kept.version, self.pace)
         self._reign = asyncio.create_task(self._reigned(self.controller))
 
@@ -143,13 +148,14 @@ class Worker:
         elif self.controller is not None and isinstance(first, Join | Exec | Transact):
             await self.controller.serve(wire, first)
 
-    def met(self, said: Any | None) -> None:
+    def met(self, protocol: str, said: Any | None) -> None:
         """Hear of somebody who speaks another protocol."""
-        del said
+        if isinstance(said, Find) and said.asker:
+            self._strangers[said.asker] = protocol
 
-
-async def _beat(wire: Wire) -> None:
-    with suppress(Lost):
-        while True:
-            await asyncio.sleep(_BEAT)
-            await wire.send(Beat())
+    async def _beat(self, wire: Wire) -> None:
+        with suppress(Lost):
+            while True:
+                await asyncio.sleep(_BEAT)
+                met, self._strangers = self._strangers, {}
+                await wire.send(Beat(met))

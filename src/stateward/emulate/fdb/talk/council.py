@@ -48,9 +48,9 @@ class Council:
         """The name under which coordinators know the cluster."""
         return f"{self.string.description}:{self.string.id}"
 
-    async def find(self) -> dict[Address, Found]:
+    async def find(self, asker: str = "") -> dict[Address, Found]:
         """Return what each that answers says about who controls the cluster."""
-        return await self._ask_all(Find(self.cluster), Found)
+        return await self._ask_all(Find(self.cluster, asker), Found)
 
     async def stand(self, candidate: str, term: int) -> tuple[bool, int]:
         """Ask to control it; tell whether a majority lets, and the highest term of any."""

@@ -15,9 +15,10 @@ class Message(msgspec.Struct, frozen=True, tag=True):
 
 
 class Find(Message, frozen=True):
-    """Who controls a cluster?"""
+    """Who controls a cluster? A process says where it is itself."""
 
     cluster: str
+    asker: str = ""
 
 
 class Found(Message, frozen=True):
@@ -96,7 +97,9 @@ class Join(Message, frozen=True):
 
 
 class Beat(Message, frozen=True):
-    """I am still there."""
+    """I am still there; these came to me and speak another protocol, by their addresses."""
+
+    strangers: dict[str, str] = {}
 
 
 class Told(Message, frozen=True):
@@ -172,10 +175,11 @@ class Done(Message, frozen=True):
 
 
 class Refused(Message, frozen=True):
-    """It is not: of which kind that is, and a sentence."""
+    """It is not: of which kind that is, a sentence, and whether it may be later."""
 
     kind: str
     text: str
+    later: bool = False
 
 
 # -------------------------------------------------------------------------- to any process

@@ -27,6 +27,8 @@ class Seeker:
     speaker: Speaker
     #: Told of how the cluster is found from now on.
     learnt: Callable[[ConnectionString], None] = lambda _string: None
+    #: Where the process is that looks; nothing: it is none.
+    asker: str = ""
     #: Coordinators that answered when they were asked last, and those with another protocol.
     answering: set[Address] = field(default_factory=set)
     foreign: set[Address] = field(default_factory=set)
@@ -35,7 +37,7 @@ class Seeker:
         """Return who controls the cluster now, if coordinators know of anybody."""
         for _ in range(_FORWARDS):
             council = Council(self.string, self.speaker)
-            answers = await council.find()
+            answers = await council.find(self.asker)
             self.answering, self.foreign = set(answers), council.foreign
             forward = forward_of(answers)
             if forward is None:

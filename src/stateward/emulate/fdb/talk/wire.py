@@ -30,7 +30,7 @@ class Incompatible(Lost):
 
     def __init__(self, protocol: str, said: messages.Any | None = None) -> None:
         super().__init__(protocol)
-        self.said = said
+        self.protocol, self.said = protocol, said
 
 
 @dataclass(slots=True)
@@ -117,8 +117,8 @@ async def ask(
 
 #: Serves one connection, which begins with this message.
 Served = Callable[[Wire, messages.Any], Awaitable[None]]
-#: Is told of what somebody said who speaks another protocol.
-Stranger = Callable[[messages.Any | None], None]
+#: Is told of somebody who speaks another protocol, and of what it said.
+Stranger = Callable[[str, messages.Any | None], None]
 
 
 async def listen(
@@ -133,7 +133,7 @@ async def listen(
                 tls.check_peer(security, writer)
             await served(wire, await wire.receive())
         except Incompatible as error:
-            stranger(error.said)
+            stranger(error.protocol, error.said)
         except (Lost, tls.Untrusted):
             pass
         finally:
