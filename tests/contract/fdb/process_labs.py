@@ -58,7 +58,7 @@ class ProcessLab(Lab):
         self._changed: dict[str, list[str]] = {}
         self._sessions: list[Session] = []
         self._keys: WireKeys | BindingKeys | None = None
-        self.look = 1.0 if pace > 1 else 2.0
+        self.look = 4.0 if pace > 1 else 2.0
         listed = ",".join(str(self.at(f"storage-{n}")) for n in (1, 2, 3))
         self._string = ConnectionString.parse(f"lab:abcdefgh@{listed}")
         self.admin = self.other()
@@ -193,6 +193,8 @@ async def process_lab(programs: Path | None = None) -> AsyncIterator[Lab]:
         lab = ProcessLab(folder, programs, 1.0)
     try:
         await lab.start(*names())
+        while "following 10 addresses" not in (await lab.typed("kill", 60)).out:
+            await lab.pass_by(1)
         yield lab
     finally:
         await lab.end()

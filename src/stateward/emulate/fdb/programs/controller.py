@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
+from stateward.core.chance import Chance
 from stateward.core.version import Version
 from stateward.emulate.fdb import saving
 from stateward.emulate.fdb.database import Database
@@ -22,7 +23,7 @@ from stateward.emulate.fdb.programs.lines import serve_line
 from stateward.emulate.fdb.programs.pace import Pace
 from stateward.emulate.fdb.servers import Disk, Server
 from stateward.emulate.fdb.talk.council import Council
-from stateward.emulate.fdb.talk.messages import Any, Beat, Exec, Join, Refused, Told, Transact
+from stateward.emulate.fdb.talk.messages import Any, Beat, Exec, Join, Kept, Refused, Told, Transact
 from stateward.emulate.fdb.talk.wire import Lost, Wire
 from stateward.fdb.model import versions
 from stateward.fdb.model.addresses import parse_all
@@ -49,6 +50,15 @@ class Crown:
     term: int
     #: How well its class is made for it.
     rank: int = 0
+
+
+def begun(crown: Crown, kept: Kept, pace: Pace, chance: Chance) -> Controller:
+    """Return a reign that knows what is kept of the cluster; nothing is: it is a new one."""
+    if kept.version:
+        database = saving.restored(kept.state, chance, pace.now)
+    else:
+        database = Database(crown.council.string, chance, pace.clock.now())
+    return Controller(crown, database, kept.version, pace)
 
 
 class Controller:

@@ -10,13 +10,8 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import Final
 
-from stateward.core.chance import Chance
-from stateward.emulate.fdb.cli.program import Fdbcli
-from stateward.emulate.fdb.cli.tape import Tape
-from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.programs import called
 from stateward.emulate.fdb.programs.pace import Pace
-from stateward.emulate.fdb.servers import Disk, Server
 from stateward.emulate.fdb.talk import wire as wires
 from stateward.emulate.fdb.talk.messages import Die, Done, Ended, Exec, Kill, Printed
 from stateward.emulate.fdb.talk.seeker import Seeker
@@ -27,14 +22,10 @@ from stateward.fdb.model.connection import ConnectionString
 #: Seconds for which somebody who can be asked is looked for at first.
 _FIRST: Final = 3.0
 _PAUSE: Final = 0.1
-_FOREIGN: Final = (
-    "WARNING: One or more of the processes in the cluster is incompatible with this version of"
-    " fdbcli."
-)
 
 
 @dataclass(slots=True)
-class _Shown:
+class Shown:
     """What was printed already; how much of that will be said once more."""
 
     out: int = 0
@@ -68,9 +59,9 @@ class Typist:
 
     async def run(self, line: str) -> int:
         """Run a line; return the code."""
-        shown = _Shown()
-        until = self._now() + self.timeout if self.timeout else float("inf")
-        holder = await self._first(min(until, self._now() + _FIRST))
+        shown = Shown()
+        until = self.now() + self.timeout if self.timeout else float("inf")
+        holder = await self._first(min(until, self.now() + _FIRST))
         while True:
             if holder is None:
                 code = await self._alone(line, shown, until)
@@ -82,22 +73,23 @@ class Typist:
             await asyncio.sleep(_PAUSE)
             holder = await self.seeker.look()
 
-    def _now(self) -> float:
+    def now(self) -> float:
+        """Return what time it is for the model."""
         return self.pace.now(0.0)
 
     async def _first(self, until: float) -> Address | None:
         holder = await self.seeker.look()
-        while holder is None and self._now() < until:
+        while holder is None and self.now() < until:
             await asyncio.sleep(_PAUSE)
             holder = await self.seeker.look()
         return holder
 
     # ------------------------------------------------------------------ somebody controls it
 
-    async def _asked(self, holder: Address, line: str, shown: _Shown, until: float) -> int | None:
+    async def _asked(self, holder: Address, line: str, shown: Shown, until: float) -> int | None:
         """Have a line run by who controls the cluster; None: it was lost: try again."""
         speaker = self.seeker.speaker
-        left = max(0.1, until - self._now()) if self.timeout else 0.0
+        left = max(0.1, until - self.now()) if self.timeout else 0.0
         killed: list[str] = []
         try:
             wire = await wires.connect(holder, speaker.security, speaker.protocol)
@@ -114,7 +106,7 @@ class Typist:
             await self._kill(Kill(it))
         return code
 
-    async def _heard(self, wire: Wire, holder: Address, shown: _Shown, killed: list[str]) -> int:
+    async def _heard(self, wire: Wire, holder: Address, shown: Shown, killed: list[str]) -> int:
         while True:
             match await wire.receive():
                 case Printed(out, err):
@@ -143,31 +135,9 @@ class Typist:
 
     # ------------------------------------------------------------------ nobody does
 
-    async def _alone(self, line: str, shown: _Shown, until: float) -> int | None:
-        """Run a line on what can be seen without anybody; None: somebody controls it by now."""
-        now = self._now()
-        database = Database(self.seeker.string, Chance.from_system(), now)
-        self._see(database)
-        tape = Tape(database)
-        steps = Fdbcli(database, self.path).steps(line, tape, until - now if self.timeout else 0.0)
-        out = err = 0
-        while True:
-            try:
-                seconds = next(steps)
-            except StopIteration as end:
-                shown.show(tape.out[out:], tape.err[err:] + self._warning(line))
-                return int(end.value)
-            shown.show(tape.out[out:], tape.err[err:])
-            out, err = len(tape.out), len(tape.err)
-            await asyncio.sleep(self.pace.wall(seconds))
-            database.advance(self._now())
-            if await self.seeker.look() is not None:
-                return None
-            self._see(database)
+    async def _alone(self, line: str, shown: Shown, until: float) -> int | None:
+        # The model is only needed here, and is most of what there is to load.
+        from stateward.emulate.fdb.programs import alone  # noqa: PLC0415
 
-    def _see(self, database: Database) -> None:
-        """Have the coordinators that answer in the model, and nobody else."""
-        database.servers = {str(it): Server((it,), Disk(str(it))) for it in self.seeker.answering}
-
-    def _warning(self, line: str) -> str:
-        return f"{_FOREIGN}\n" if self.seeker.foreign and line.startswith("status") else ""
+        left = until - self.now() if self.timeout else 0.0
+        return await alone.run(self, line, shown, left)

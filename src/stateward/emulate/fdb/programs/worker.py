@@ -6,13 +6,10 @@ import asyncio
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from stateward.core.chance import Chance
-from stateward.emulate.fdb import saving
-from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.programs import fitness
-from stateward.emulate.fdb.programs.controller import Controller, Crown
 from stateward.emulate.fdb.programs.coordinator import Coordinator
 from stateward.emulate.fdb.programs.pace import Pace
 from stateward.emulate.fdb.talk import wire as wires
@@ -33,6 +30,9 @@ from stateward.emulate.fdb.talk.wire import Lost, Wire
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
+
+if TYPE_CHECKING:
+    from stateward.emulate.fdb.programs.controller import Controller
 
 #: Seconds between two signs of life, and between two looks for who controls the cluster.
 _BEAT, _PAUSE = 0.4, 0.1
@@ -118,14 +118,12 @@ class Worker:
             await council.release(me)
             await asyncio.sleep(self.chance.between(0, _STEP * 3))
             return
-        if kept.version:
-            database = saving.restored(kept.state, self.chance, self.pace.now)
-        else:
-            born = self.pace.clock.now()
-            database = Database(self.seeker.string, self.chance, born)
+        # The model is only needed here, and is most of what there is to load.
+        from stateward.emulate.fdb.programs import controller  # noqa: PLC0415
+
         rank = fitness.rank(ProcessClass(self.about.process_class))
-        crown = Crown(council, me, self._term, rank)
-        self.controller = Controller(crown, database, kept.version, self.pace)
+        crown = controller.Crown(council, me, self._term, rank)
+        self.controller = controller.begun(crown, kept, self.pace, self.chance)
         self._reign = asyncio.create_task(self._reigned(self.controller))
 
     async def _reigned(self, controller: Controller) -> None:
