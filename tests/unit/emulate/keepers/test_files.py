@@ -191,5 +191,7 @@ def test_what_it_does_not_copy(tmp_path: Path, wishes: Wishes) -> None:
 def test_a_program_is_light_until_it_talks_to_somebody(name: str) -> None:
     heavy = ("aiohttp", "msgspec", "prometheus_client", "stateward.kube")
     script = f"import sys, stateward.emulate.keepers.{name}; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert [it for it in done.stdout.split() if it.startswith(heavy)] == []
