@@ -423,6 +423,12 @@ async def test_what_a_launcher_refuses(site: Site, words: list[str], told: str) 
     assert any(told in line for line in run.lines)
 
 
+async def test_a_mode_that_nobody_knows_is_refused(site: Site) -> None:
+    async with site.running(MODE="magic") as run:
+        assert await run.ended() == 1
+    assert any("the mode must be one of" in line for line in run.lines)
+
+
 async def test_its_lines_are_in_a_file_too(site: Site) -> None:
     site.write("--class=log")
     extra = site.folder / "extra"

@@ -24,6 +24,7 @@ from stateward.emulate.keepers.unified.copies import Wishes, copies
 from stateward.emulate.keepers.unified.logs import Log
 
 _NAME = "fdb-kubernetes-monitor"
+_MODES = ("launcher", "sidecar", "init")
 _EXPORT = re.compile(r"export ([A-Za-z0-9_]+)=(.*)")
 
 
@@ -50,6 +51,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(given: argparse.Namespace, image: Image, log: Log, ports: Ports) -> int:
+    if given.mode not in _MODES:  # by a variable, which argparse does not look at
+        raise UsageError(f"the mode must be one of {', '.join(_MODES)}, got {given.mode}")
     if given.mode == "launcher":
         return asyncio.run(_launch(given, image, log, ports))
     wishes = Wishes(
@@ -127,7 +130,7 @@ def _parser(environment: Mapping[str, str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=_NAME, allow_abbrev=False, description=f"EMULATED: Stateward's own {_NAME}"
     )
-    parser.add_argument("--mode", choices=("launcher", "sidecar", "init"), default="launcher")
+    parser.add_argument("--mode", choices=_MODES, default="launcher")
     texts = {
         "fdbserver-path": "/usr/bin/fdbserver",
         "input-dir": ".",

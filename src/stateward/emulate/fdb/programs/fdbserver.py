@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
 import signal
 import sys
 import threading
@@ -83,7 +82,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if told.bare & {"help", "h"}:
         called.say(f"{called.BANNER}\nUsage: {program} -p ADDRESS -C FILE -d FOLDER [OPTIONS]")
         return 0
-    command_line = shlex.join([program, *words])
+    # Whoever started it may have written paths otherwise than it was told: what it was told counts.
+    command_line = os.environ.get("STATEWARD_COMMAND_LINE") or " ".join([program, *words])
     return _begun(told, command_line)
 
 

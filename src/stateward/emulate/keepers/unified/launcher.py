@@ -123,6 +123,8 @@ class Launcher:
             self._begin(self._pod.publishing())
         watched = Watched(self._options.config)
         self._silent_until = self._clock.monotonic() + (_FIRST_WORD if self._pod else 0.0)
+        if self._may_begin():
+            self._load()
         while not (number := await _next(signals)):
             if self._may_begin() or watched.changed() or self._may_judge_again():
                 self._load()
