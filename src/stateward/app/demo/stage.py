@@ -8,13 +8,13 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 
-from stateward.app import homes
+from stateward.app import homes, images
 from stateward.app.demo.cable import Cable
 from stateward.app.demo.picture import Picture
 from stateward.app.etcd import available
 from stateward.app.etcd.addresses import Loopback
 from stateward.app.etcd.available import Found
-from stateward.app.etcd.programs import StandIn, images_with_etcd
+from stateward.app.etcd.programs import StandIn
 from stateward.app.kinds import definitions
 from stateward.core.errors import NotLeader, UsageError
 from stateward.core.ports import Ports
@@ -92,7 +92,7 @@ async def stage(ports: Ports, etcd: Found, *, tick: Tell, say: Tell) -> AsyncGen
     """Set the stage, and clear it afterwards: not a process is left."""
     async with AsyncExitStack() as stack:
         root = stack.enter_context(homes.a_home(None))
-        plan = Plan(root, images=images_with_etcd(available.available(), StandIn.ANY))
+        plan = Plan(root, images=(await images.known(StandIn.ANY))(root))
         cluster = await stack.enter_async_context(running(plan, ports, tick=tick, say=say))
         access = from_kubeconfig([cluster.kubeconfig], os.environ)
         client = await stack.enter_async_context(_client(access, ports, "you"))

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Protocol, TypeVar
 
@@ -18,9 +17,8 @@ from rich.console import Console
 from stateward.app import homes
 from stateward.app import local as app
 from stateward.app.etcd import releases
-from stateward.app.etcd.available import available
-from stateward.app.etcd.programs import images_with_etcd
 from stateward.app.fdb import releases as fdb_releases
+from stateward.app.images import known
 from stateward.app.local import ControlPlane
 from stateward.cli import signals
 from stateward.cli.render.local import differences_text, report_lines, welcome
@@ -73,10 +71,12 @@ def up(data: Path | None, kind: str, nodes: int, zones: int, port: int) -> None:
 
     With --data objects and volumes are there again next time.
     """
-    images = images_with_etcd(available())
-    plan = partial(
-        Plan, durable=data is not None, nodes=nodes, zones=zones, port=port, images=images
-    )
+    images = asyncio.run(known())
+
+    def plan(root: Path) -> Plan:
+        durable = data is not None
+        return Plan(root, durable=durable, nodes=nodes, zones=zones, port=port, images=images(root))
+
     asyncio.run(_up(data, ControlPlane(kind), plan))
 
 

@@ -53,6 +53,8 @@ class Answer:
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
+    #: Whether it only behaves like what is in the image: people read so in the status.
+    emulated: bool = False
 
 
 #: Says what to run for a container, or raises :class:`ImageRefused` or :class:`ProgramMissing`.

@@ -41,6 +41,8 @@ class Launch:
     cwd: Path
     #: Which container it belongs to.
     mark: str = ""
+    #: Whether it only behaves like what is in the container's image.
+    emulated: bool = False
 
 
 class Output(Protocol):

@@ -5,25 +5,42 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-#: By name: the module that is run.
-PROGRAMS: Final = {
+#: By name: the module that is run. First those that are the database, where there is no real one.
+DATABASE: Final = {
     "fdbserver": "stateward.emulate.fdb.programs.fdbserver",
     "fdbcli": "stateward.emulate.fdb.programs.fdbcli",
 }
+#: Those that keep it running, which are ours everywhere but in real images.
+KEEPERS: Final = {
+    "fdbmonitor": "stateward.emulate.keepers.fdbmonitor",
+    "fdb-kubernetes-monitor": "stateward.emulate.keepers.kubernetes_monitor",
+    "sidecar": "stateward.emulate.keepers.sidecar",
+}
 
 
-def install(folder: Path, version: str) -> Path:
-    """Have a folder with all programs, standing for a version of FoundationDB; return it."""
+def install(folder: Path, version: str, programs: Mapping[str, str] = DATABASE) -> Path:
+    """Have a folder with programs, standing for a version of FoundationDB; return it."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, module in PROGRAMS.items():
+    for name, module in programs.items():
+        text = _script(module, version)
+        if _is_there(folder / name, text):
+            continue
         arriving = folder / f".{name}.{os.getpid()}"
-        arriving.write_text(_script(module, version), encoding="utf-8")
+        arriving.write_text(text, encoding="utf-8")
         arriving.chmod(0o755)
         arriving.replace(folder / name)
     return folder
+
+
+def _is_there(file: Path, text: str) -> bool:
+    try:
+        return file.read_text(encoding="utf-8") == text
+    except OSError:
+        return False
 
 
 def _script(module: str, version: str) -> str:

@@ -152,9 +152,8 @@ class ContainerLife:
         self.say(EventType.NORMAL, "Created", f"Created container: {view.name}")
         try:
             self._target = recipe.target()
-            self._process = self._tools.runner.start(
-                recipe.launch(), self.logs.begin(view.restarts)
-            )
+            launch = recipe.launch()
+            self._process = self._tools.runner.start(launch, self.logs.begin(view.restarts))
         except (UsageError, OSError, ValueError) as error:
             if self.logs.last is not None:
                 self.logs.last.close()
@@ -164,6 +163,7 @@ class ContainerLife:
             self._pod.changed()
             return None
         self._image = view.image = recipe.image
+        view.emulated = launch.emulated
         view.state = Running(began)
         self.say(EventType.NORMAL, "Started", f"Started container {view.name}")
         self._pod.changed()

@@ -49,12 +49,14 @@ class Recipe:
         env, mounts = self._surroundings(is_start=True)
         answer = self._answer(env, mounts)
         cwd = self._folder(mounts)
-        return Launch(answer.argv, {**self._base(mounts), **env, **answer.env}, cwd, self.mark)
+        everything = {**self._base(mounts), **env, **answer.env}
+        return Launch(answer.argv, everything, cwd, self.mark, emulated=answer.emulated)
 
     def target(self) -> Target:
         """Return whom probes and hooks ask: with the variables and folders of this moment."""
         env, mounts = self._surroundings()
-        everything, folder = {**self._base(mounts), **env}, self._folder(mounts)
+        more = self._answer(env, mounts).env  # with which the container's own programs are found
+        everything, folder = {**self._base(mounts), **env, **more}, self._folder(mounts)
 
         def launch(words: tuple[str, ...]) -> Launch:
             argv = tuple(mounts.translated(word) for word in words) or ("false",)

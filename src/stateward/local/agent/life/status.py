@@ -62,6 +62,8 @@ class ContainerView:
     container_id: str = ""
     #: An init container that stays beside the others.
     sidecar: bool = False
+    #: What runs only behaves like what is in its image.
+    emulated: bool = False
 
     def begin(self, pod: str) -> None:
         """Take in that it starts once more; only the very first start is no restart."""
@@ -312,7 +314,7 @@ def _written(view: ContainerView, *, is_init: bool) -> Json:
     written: Json = {
         "name": view.name,
         "image": view.image,
-        "imageID": f"local://{view.image}" if view.container_id else "",
+        "imageID": _image_id(view) if view.container_id else "",
         "ready": _is_done(view) if done else view.ready,
         "started": view.started,
         "restartCount": view.restarts,
@@ -320,6 +322,11 @@ def _written(view: ContainerView, *, is_init: bool) -> Json:
         "lastState": _state(view.last) if view.last else {},
     }
     return written | ({"containerID": view.container_id} if view.container_id else {})
+
+
+def _image_id(view: ContainerView) -> str:
+    """Return what runs for an image: people read there whether it is the real thing."""
+    return f"{'EMULATED' if view.emulated else 'local'}://{view.image}"
 
 
 def _state(state: State) -> Json:
