@@ -287,18 +287,18 @@ async def test_certificates_are_read_again_when_asked(site: Site, tmp_path: Path
             await ask(url, "/ready", tls=believing)
 
 
+def descriptors(run: Run) -> int:
+    return len(list(Path(f"/proc/{run.process.pid}/fd").iterdir()))
+
+
 async def test_nothing_is_left_of_certificates_that_were_replaced(
     site: Site, tmp_path: Path
 ) -> None:
     trust = Trust(tmp_path / "tls")
     async with site.running("--tls", **trust.env) as (run, address):
         url, tls = f"https://{address}", trust.client("operator")
-
-        def is_idle(most: int) -> bool:
-            return len(list(Path(f"/proc/{run.process.pid}/fd").iterdir())) <= most
-
         assert await ask(url, "/refresh_certs", "POST", tls=tls) == (200, "OK\n")
-        before = len(list(Path(f"/proc/{run.process.pid}/fd").iterdir()))
+        before = descriptors(run)
         for _ in range(5):
             assert await ask(url, "/refresh_certs", "POST", tls=tls) == (200, "OK\n")
-        await run.until(lambda: is_idle(before), "no more is open than before")
+        await run.until(lambda: descriptors(run) <= before, "no more is open than before")
