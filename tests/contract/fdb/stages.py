@@ -120,7 +120,7 @@ NOT_PLAYED: Mapping[str, str] = {
     "13_backup": "backup",
     "14_restore": "restore",
     "15_python_binding": "the binding",
-    "16_fdbmonitor": "fdbmonitor",
+    "16_fdbmonitor": "fdbmonitor; tests/local/keepers/test_recorded_story.py",
     "17_protocol": "other protocols",
     "18_tls": "TLS",
     "19_cluster_file": "files",

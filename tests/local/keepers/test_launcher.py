@@ -222,15 +222,23 @@ async def metrics(run: Run) -> str:
 
 
 # ------------------------------------------------------------------ the pod
+POD = {
+    "metadata": {
+        "namespace": KEY.namespace,
+        "name": KEY.name,
+        "annotations": {"theirs": "stay"},
+    },
+    "spec": {"containers": [{"name": "foundationdb", "image": "foundationdb/monitor:7.3.79"}]},
+}
+
+
 @asynccontextmanager
 async def kubernetes(folder: Path) -> AsyncIterator[tuple[MemoryClient, dict[str, str]]]:
     """Serve a cluster with one pod; give a client of it, and the environment of that pod."""
     ports = Ports.of_this_machine()
     api = served_api(ports)
     client = MemoryClient(api, field_manager="you")
-    container = {"name": "foundationdb", "image": "foundationdb/fdb-kubernetes-monitor:7.3.79"}
-    metadata = {"namespace": KEY.namespace, "name": KEY.name, "annotations": {"theirs": "stay"}}
-    await client.create(PODS, {"metadata": metadata, "spec": {"containers": [container]}})
+    await client.create(PODS, POD)
     async with ApiServer(api, ports, token="t").listening() as url:
         document = {
             "current-context": "c",
@@ -351,6 +359,18 @@ async def test_a_pod_that_is_not_there_is_not_made(site: Site, tmp_path: Path) -
             await started(run)
             await run.said("the pod is gone")
         assert [it.metadata.name for it in (await client.list(PODS)).items] == [KEY.name]
+
+
+async def test_another_pod_of_the_same_name_is_not_ours(site: Site, tmp_path: Path) -> None:
+    site.write()
+    async with kubernetes(tmp_path) as (client, env), site.running(**env) as run:
+        await annotated(client, pods.CONFIGURATION)
+        ours = (await client.get(PODS, KEY)).metadata
+        await client.delete(PODS, KEY, uid=ours.uid, grace_seconds=0)
+        await client.create(PODS, POD)
+        site.write("--class=log")
+        await run.said("annotations of the pod are not written")
+        assert (await client.get(PODS, KEY)).metadata.annotations == {"theirs": "stay"}
 
 
 async def test_without_a_pod_it_goes_on_and_says_so_once(site: Site) -> None:

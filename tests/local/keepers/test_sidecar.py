@@ -276,10 +276,29 @@ async def test_certificates_are_read_again_when_asked(site: Site, tmp_path: Path
         assert (status, "must be a certificate" in text) == (400, True)
         trust.issue()
         assert await ask(url, "/refresh_certs", "POST", tls=before) == (200, "OK\n")
-        assert await ask(url, "/ready", tls=trust.client("operator")) == (200, "OK\n")
+        anew = trust.client("operator")
+        answers = await asyncio.gather(*(ask(url, "/ready", tls=anew) for _ in range(30)))
+        assert set(answers) == {(200, "OK\n")}
         with pytest.raises(aiohttp.ClientError):
             await ask(url, "/ready", tls=before)
         # Whom the new authority does not know is not believed any more.
         believing: Any = trust.client("operator", old)
         with pytest.raises(aiohttp.ClientError):
             await ask(url, "/ready", tls=believing)
+
+
+def descriptors(run: Run) -> int:
+    return len(list(Path(f"/proc/{run.process.pid}/fd").iterdir()))
+
+
+async def test_nothing_is_left_of_certificates_that_were_replaced(
+    site: Site, tmp_path: Path
+) -> None:
+    trust = Trust(tmp_path / "tls")
+    async with site.running("--tls", **trust.env) as (run, address):
+        url, tls = f"https://{address}", trust.client("operator")
+        assert await ask(url, "/refresh_certs", "POST", tls=tls) == (200, "OK\n")
+        before = descriptors(run)
+        for _ in range(5):
+            assert await ask(url, "/refresh_certs", "POST", tls=tls) == (200, "OK\n")
+        await run.until(lambda: descriptors(run) <= before, "no more is open than before")
