@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +32,7 @@ from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.status import health, processes
 from stateward.kube.client import LogOptions
 from stateward.kube.codec import Json
+from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, PODS, STATEFUL_SETS
 from stateward.local.agent.images import built_in
@@ -203,15 +204,23 @@ class World:
     async def until(self, what: str, holds: Callable[[], Awaitable[Any]]) -> Any:
         try:
             async with asyncio.timeout(PATIENCE):
-                while not (found := await holds()):
+                while True:
+                    with suppress(NotFound):
+                        if found := await holds():
+                            return found
                     await asyncio.sleep(0.1)
-                return found
         except TimeoutError:
             raise AssertionError(f"{what}: not within {PATIENCE:g} s") from None
 
     async def group(self, name: str) -> tuple[processes.Process, ...]:
         found = processes.roster(await self.admin.status())
         return tuple(found.value.groups.get(name, ())) if isinstance(found, Known) else ()
+
+    async def started(self, name: str) -> float:
+        """Return when a process was started, as far as it says so; 0: it is not there."""
+        status = await self.admin.status()
+        found = await self.group(name)
+        return status.at - found[0].entry.uptime_seconds if found else 0.0
 
     async def log(self, name: str, container: str) -> str:
         options = LogOptions(container=container)
@@ -221,7 +230,7 @@ class World:
 @asynccontextmanager
 async def world(root: Path, layout: str) -> AsyncIterator[World]:
     pod, texts = LAYOUTS[layout]
-    plan = Plan(root / "cluster", images=add_fdb(built_in(), (), root / "fdb"))
+    plan = Plan(root / "cluster", images=add_fdb(built_in(), (), root / "cluster"))
     programs = shims.install(root / "bin", VERSION)
     session = Session(
         Shared(Binaries([programs]), Turns(2), SystemClock()), "here", Version.parse(VERSION)
@@ -272,16 +281,26 @@ async def test_pods_are_a_database(tmp_path: Path, layout: str) -> None:
 async def test_a_killed_process_is_started_again_in_its_container(tmp_path: Path) -> None:
     async with world(tmp_path, "unified") as it:
         await it.admin.create(DOUBLE)
-        (before,) = await it.until("it is there", lambda: it.group("fdb-2"))
+        before = await it.until("it is there", lambda: it.started("fdb-2"))
         await it.admin.kill([it.addresses[2]])
 
         async def is_younger() -> bool:
-            found = await it.group("fdb-2")
-            return bool(found) and found[0].entry.uptime_seconds < before.entry.uptime_seconds
+            return await it.started("fdb-2") > before + 1
 
         await it.until("it is back", is_younger)
         pod = await it.pod("fdb-2")
         assert pod.status["containerStatuses"][0]["restartCount"] == 0
+
+
+async def test_the_launcher_writes_on_its_pod_what_is_in_force(tmp_path: Path) -> None:
+    async with world(tmp_path, "unified") as it:
+
+        async def written() -> str:
+            notes = (await it.pod("fdb-0")).metadata.annotations
+            return str(notes.get("foundationdb.org/launcher-current-configuration", ""))
+
+        found = json.loads(await it.until("it is written", written))
+        assert found["version"] == VERSION
 
 
 async def test_a_pod_that_is_killed_comes_back_with_its_disk(tmp_path: Path) -> None:
@@ -310,7 +329,7 @@ async def test_people_read_that_it_is_emulated(tmp_path: Path, layout: str) -> N
 
         async def banner() -> bool:
             text = await it.log("fdb-0", "foundationdb")
-            return text.startswith("EMULATED") or "EMULATED" in text.splitlines()[0]
+            return "EMULATED" in text.partition("\n")[0]
 
         await it.until("its log says so", banner)
 
@@ -343,7 +362,7 @@ async def test_the_sidecar_answers_in_the_pod(tmp_path: Path) -> None:
 
 
 async def test_a_tag_that_names_no_version_is_refused_with_a_sentence(tmp_path: Path) -> None:
-    images = add_fdb(built_in(), (), tmp_path / "fdb")
+    images = add_fdb(built_in(), (), tmp_path / "cluster")
     plan = Plan(tmp_path / "cluster", images=images)
     async with running(plan, Ports.of_this_machine(), tick=_hear, say=_hear) as cluster:
         client = MemoryClient(cluster.api)

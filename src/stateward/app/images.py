@@ -23,6 +23,6 @@ async def known(
     databases = await fdb.available(environment)
 
     def images(root: Path) -> Images:
-        return add_fdb(images_with_etcd(etcd.available(), stand_in), databases, root / "fdb")
+        return add_fdb(images_with_etcd(etcd.available(), stand_in), databases, root)
 
     return images

@@ -25,6 +25,7 @@ from stateward.local.agent.images import (
     located,
     parts_of,
 )
+from stateward.local.disk.folder import Layout
 
 #: By repository: what is run where a container names no command.
 REPOSITORIES: Final = {
@@ -58,6 +59,8 @@ class FdbProgram:
     found: Sequence[Found]
     folder: Path
     entry: str
+    #: By which programs that write on their own pod reach the cluster.
+    kubeconfig: Path
 
     def __call__(self, asked: Asked) -> Answer:
         """Return what to run; raise ImageRefused or ProgramMissing when that cannot be."""
@@ -68,7 +71,12 @@ class FdbProgram:
         keepers = shims.install(home / "keepers", version, shims.KEEPERS)
         words = asked.words if asked.command else (self.entry, *asked.args)
         path = f"{keepers}:{database}:{asked.env.get('PATH', '/usr/bin:/bin')}"
-        env = {keeper.PROGRAMS: str(database), keeper.VERSION: version, "PATH": path}
+        env = {
+            keeper.PROGRAMS: str(database),
+            keeper.VERSION: version,
+            "PATH": path,
+            "KUBECONFIG": str(self.kubeconfig),
+        }
         argv = (_program(words[0], (keepers, database), asked), *words[1:])
         return Answer(argv, env, emulated=isinstance(choice, Emulated) or choice.emulated)
 
@@ -102,8 +110,9 @@ def _program(word: str, folders: Sequence[Path], asked: Asked) -> str:
     return located(path.name, asked)
 
 
-def add_fdb(images: Images, found: Sequence[Found], folder: Path) -> Images:
-    """Let images of FoundationDB be known; return all images."""
+def add_fdb(images: Images, found: Sequence[Found], root: Path) -> Images:
+    """Let images of FoundationDB be known to a cluster in a folder; return all images."""
     for repository, entry in REPOSITORIES.items():
-        images.add(repository, FdbProgram(found, folder, entry))
+        program = FdbProgram(found, root / "fdb", entry, Layout(root).kubeconfig)
+        images.add(repository, program)
     return images
