@@ -63,7 +63,7 @@ def _unavailable(client: Document, cluster: Document) -> Iterator[str]:
 
 def _messages(client: Document) -> Iterator[str]:
     for it in client["messages"]:
-        if not it["description"].startswith(EMULATED[:8]):
+        if it["name"] != "emulated":
             yield from it["description"].splitlines()
             yield ""
 
