@@ -57,15 +57,18 @@ def two_unset(string: str, name: str, where: dict[str, str]) -> Database:
     for number in (1, 2):
         zone = f"tz{number}"
         localities = {**where, "zoneid": zone, "machineid": zone, "instance_id": f"{name}{number}"}
-        address = Address(f"{host}.{number}", 4501, tls=first.tls)
-        made.join(Server((address,), Disk(f"{number:032x}"), localities=localities))
+        addresses = [Address(f"{host}.{number}", 4501, tls=first.tls)]
+        if first.tls and number == 2:  # half way from one to the other
+            addresses.append(Address(f"{host}.{number}", 4502))
+        made.join(Server(tuple(addresses), Disk(f"{number:032x}"), localities=localities))
     return made
 
 
-def tls(words: str, seconds: float) -> Database:
+def tls(words: str = "", seconds: float = 0.0) -> Database:
     """Return the cluster of the recordings whose processes have certificates."""
     made = two_unset("lab:abcdefgh@127.0.7.1:4501:tls", "t", {"dcid": "dc1"})
-    made.configure(tokens.read(words.split()))
+    if words:
+        made.configure(tokens.read(words.split()))
     made.advance(seconds)
     return made
 

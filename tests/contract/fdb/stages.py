@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from itertools import combinations, cycle
 
-from fakes.fdb_databases import come_back, configured, lose, small, small_server, unconfigured
+from fakes.fdb_databases import (
+    come_back,
+    configured,
+    lose,
+    server,
+    small,
+    small_server,
+    tls,
+    unconfigured,
+)
+from fakes.fdb_situations import degraded, lost
 from stateward.emulate.fdb.configuration import tokens
 from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.keys import Transaction
 from stateward.fdb.model import exclusions
 
 Act = Callable[[Database], None]
@@ -21,6 +33,8 @@ class Stage:
     #: Seconds between two steps.
     pause: float = 45.0
     acts: Mapping[int, Act] = field(default_factory=dict)
+    #: By step: addresses that whoever typed it did not get through to.
+    blocked: Mapping[int, frozenset[str]] = field(default_factory=dict)
     #: By step: why ours is another.
     explained: Mapping[int, str] = field(default_factory=dict)
 
@@ -33,6 +47,23 @@ def unlock(database: Database) -> None:
 def large() -> Database:
     """Return a database with so much data that it takes a while to move it."""
     return configured(size=1_200_000_000)
+
+
+def filled() -> Database:
+    """Return a database that has the keys of the recordings, in which every two are a team."""
+    database = configured(size=100_000_000)
+    disks = [server(f"storage-{it}").disk.process_id for it in range(1, 6)]
+    for piece, team in zip(database.shards.pieces, cycle(combinations(disks, 2)), strict=False):
+        piece.team = team
+    work = Transaction(database.store, database.now)
+    for key in (b"\x14", b"\x15\x01", b"\x15\x02"):
+        work.set(b"\x02fill\x00\x14" + key, b"x")
+    work.commit(database.now)
+    return database
+
+
+def later(seconds: float) -> Act:
+    return lambda database: database.advance(database.now + seconds)
 
 
 def without(*names: str) -> Act:
@@ -80,7 +111,7 @@ def without_two_coordinators(database: Database) -> None:
 
 STAGES: Mapping[str, Stage] = {
     "01_unconfigured": Stage(unconfigured),
-    "02_configure_new": Stage(unconfigured),
+    "02_configure_new": Stage(unconfigured, pause=1.0, acts={10: later(60.0)}),
     "03_configure": Stage(),
     "03b_stuck_configuration": Stage(stuck),
     "03c_configure_more": Stage(),
@@ -108,23 +139,28 @@ STAGES: Mapping[str, Stage] = {
     "21_majority_lost_still_serving": Stage(
         with_coordinators, pause=5.0, acts={3: without_two_coordinators}
     ),
+    "06_all_logs_down": Stage(lambda: lost(20.0, "log-1", "log-2", "log-3"), pause=1.0),
+    "06_degraded": Stage(degraded, pause=1.0),
+    "09b_suspend": Stage(),
+    "17_protocol": Stage(),
+    "18_tls": Stage(
+        tls,
+        pause=1.0,
+        blocked={9: frozenset({"127.0.7.1:4501", "127.0.7.2:4501"})},
+        explained={0: "the program itself says so, before it asks anybody"},
+    ),
+    "19b_readonly_cluster_file": Stage(pause=1.0),
+    "22_exclude_failed_with_data": Stage(filled),
     "08_majority_coordinators_lost": Stage(acts={0: without("storage-2", "storage-3")}, pause=1.0),
 }
 #: Recordings of other programs, of other clusters, or of what the model does not do yet.
 NOT_PLAYED: Mapping[str, str] = {
     "00_programs": "versions and options of all programs: for the programs themselves",
-    "06_all_logs_down": "text of the long status",
-    "06_degraded": "statuses only; tests/unit/emulate/fdb/test_status.py",
     "06_degraded_log": "statuses only; tests/unit/emulate/fdb/test_status.py",
-    "09b_suspend": "suspension",
     "13_backup": "backup",
     "14_restore": "restore",
     "15_python_binding": "the binding",
     "16_fdbmonitor": "fdbmonitor; tests/local/keepers/test_recorded_story.py",
-    "17_protocol": "other protocols",
-    "18_tls": "TLS",
-    "19_cluster_file": "files",
+    "19_cluster_file": "statuses only",
     "19_coordinator_wiped": "statuses only",
-    "19b_readonly_cluster_file": "files",
-    "22_exclude_failed_with_data": "which pairs of disks are teams is chance",
 }

@@ -10,23 +10,17 @@ from stateward.core.errors import OutcomeUnknown
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.keys import NOT_COMMITTED, FdbError, Transaction
 from stateward.emulate.fdb.refusing import refusal
+from stateward.emulate.fdb.telling import specials
 from stateward.fdb.admin.codes import refused_by_key
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, Refusal
 from stateward.fdb.admin.keys import COORDINATORS, Conflicted, Keys, KeyTransaction
 from stateward.fdb.model import exclusions
 from stateward.fdb.model.addresses import parse_all
+from stateward.fdb.model.classes import ProcessClass
 
 T = TypeVar("T")
 
-_SPECIAL: Final = b"\xff\xff"
-_MANAGEMENT: Final = b"\xff\xff/management/"
-#: By the folder of a key: whether who is named there counts as failed.
-_FOLDERS: Final = {
-    b"excluded": False,
-    b"excluded_locality": False,
-    b"failed": True,
-    b"failed_locality": True,
-}
+_CLASSES: Final = b"\xff\xff/configuration/process/class_type/"
 
 
 class ModelKeys(Keys):
@@ -69,21 +63,19 @@ class ModelTransaction:
 
     async def get(self, key: bytes) -> bytes | None:
         """Return a value."""
-        if key == COORDINATORS:
-            return ",".join(map(str, self.database.string.coordinators)).encode()
-        if key.startswith(_SPECIAL):
-            return dict(self._entries()).get(key)
+        if key.startswith(specials.SPECIAL):
+            return specials.value(self.database, key)
         return self.inner.get(key)
 
     async def get_range(self, begin: bytes, end: bytes) -> list[tuple[bytes, bytes]]:
         """Return keys and values from one on and below another."""
-        if begin.startswith(_SPECIAL):
-            return sorted(it for it in self._entries() if begin <= it[0] < end)
+        if begin.startswith(specials.SPECIAL):
+            return specials.span(self.database, begin, end)
         return self.inner.get_range(begin, end)
 
     def set(self, key: bytes, value: bytes) -> None:
         """Write a value."""
-        if not key.startswith(_SPECIAL):
+        if not key.startswith(specials.SPECIAL):
             self.inner.set(key, value)
             return
         self._mark(key)
@@ -91,7 +83,7 @@ class ModelTransaction:
 
     def clear(self, key: bytes) -> None:
         """Take a key away."""
-        if not key.startswith(_SPECIAL):
+        if not key.startswith(specials.SPECIAL):
             self.inner.clear(key)
             return
         self._mark(key)
@@ -99,19 +91,7 @@ class ModelTransaction:
 
     def _mark(self, key: bytes) -> None:
         """Have the transaction write something: what only reads is never refused."""
-        self.inner.set(b"\xff/managed/" + key.removeprefix(_SPECIAL), b"")
-
-    def _entries(self) -> list[tuple[bytes, bytes]]:
-        found = []
-        for folder, failed in _FOLDERS.items():
-            every = self.database.failed if failed else self.database.excluded
-            is_locality = folder.endswith(b"_locality")
-            found += [
-                (_MANAGEMENT + folder + b"/" + str(it).encode(), b"")
-                for it in every
-                if isinstance(it, exclusions.ByLocality) == is_locality
-            ]
-        return found
+        self.inner.set(b"\xff/managed/" + key.removeprefix(specials.SPECIAL), b"")
 
     def manage(self) -> None:
         """Do what was asked for by keys of management; new coordinators leave the asker unsure."""
@@ -120,15 +100,34 @@ class ModelTransaction:
             if key == COORDINATORS and value is not None:
                 self.database.move_coordinators(parse_all(value.decode()))
                 moved = True
-            elif key.startswith(_MANAGEMENT):
-                folder, _, who = key.removeprefix(_MANAGEMENT).partition(b"/")
-                self._exclude(folder, who, value)
+            else:
+                manage(self.database, key, value)
         if moved:
             raise OutcomeUnknown("new coordinators: the commit itself is answered by nobody (1021)")
 
-    def _exclude(self, folder: bytes, who: bytes, value: bytes | None) -> None:
-        target = exclusions.parse(who.decode())
+
+def manage(database: Database, key: bytes, value: bytes | None) -> None:
+    """Do what somebody asks for by one key, but for new coordinators."""
+    name = key.removeprefix(specials.MANAGEMENT)
+    folder, _, who = name.partition(b"/")
+    if folder in specials.FOLDERS:
+        _exclude(database, folder, who, value)
+    elif folder == b"maintenance":
         if value is None:
-            self.database.include([target], failed=_FOLDERS[folder])
+            database.maintenance = None
         else:
-            self.database.exclude([target], failed=_FOLDERS[folder])
+            database.begin_maintenance(who.decode(), float(value))
+    elif name == b"db_locked":
+        database.store.locked_by = "" if value is None else value.decode()
+    elif key.startswith(_CLASSES) and value is not None:
+        server = database.server_at(key.removeprefix(_CLASSES).decode())
+        if server is not None:
+            server.disk.chosen_class = ProcessClass(value.decode())
+
+
+def _exclude(database: Database, folder: bytes, who: bytes, value: bytes | None) -> None:
+    target = exclusions.parse(who.decode())
+    if value is None:
+        database.include([target], failed=specials.FOLDERS[folder])
+    else:
+        database.exclude([target], failed=specials.FOLDERS[folder])

@@ -62,7 +62,8 @@ def _against_exclusions(state: State, names: Sequence[str]) -> bytes | None:
             return _said("exclude", _no_address(name))
     storage = data.storage_disks(state)
     gone = {disk for disk, it in state.servers.items() if it.is_meant(targets)}
-    return _said("exclude", _NO_ROOM) if targets and storage and storage <= gone else None
+    is_short = bool(storage) and (storage <= gone or not data.leaves_room(state, gone))
+    return _said("exclude", _NO_ROOM) if targets and is_short else None
 
 
 def _no_address(text: str) -> str:

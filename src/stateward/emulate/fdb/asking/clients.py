@@ -14,6 +14,7 @@ from stateward.fdb.model import versions
 REMEMBERED: Final = 120.0
 #: No more than these are named; all are counted.
 _NAMED: Final = 60
+_FIRST_PORT, _PORTS = 32_768, 28_000
 #: What a library was built from: nobody decides by it.
 _SOURCE: Final = "0" * 40
 
@@ -36,6 +37,13 @@ class Clients:
     here: dict[str, Client] = field(default_factory=dict)
     #: Those who left, and when.
     gone: dict[str, tuple[Client, float]] = field(default_factory=dict)
+    #: How many addresses were given to programs that have none of their own.
+    given: int = 0
+
+    def next_address(self) -> str:
+        """Return where one more program may be said to be."""
+        self.given += 1
+        return f"127.0.0.1:{_FIRST_PORT + self.given % _PORTS}"
 
     def comes(self, client: Client) -> None:
         """Have somebody more."""

@@ -57,6 +57,18 @@ def unlock(tape: Tape, _words: Sequence[str]) -> Waits:
     raise tape.fail("ERROR: Incorrect passphrase entered.")
 
 
+def waitconnected(tape: Tape, _words: Sequence[str]) -> Waits:
+    """Wait until somebody answers."""
+    coordinators = tape.string.coordinators
+    answers = tape.view.answers
+    return tape.wait(lambda: any(answers(tape.database, it) for it in coordinators))
+
+
+def waitopen(tape: Tape, _words: Sequence[str]) -> Waits:
+    """Wait until transactions are served."""
+    return tape.serve()
+
+
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 

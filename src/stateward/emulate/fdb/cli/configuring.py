@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from stateward.emulate.fdb import data
 from stateward.emulate.fdb.cli.tape import Failed, Tape, Waits
 from stateward.emulate.fdb.configuration import refusals, tokens
-from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.configuration.tokens import Asked
 
 CONFIGURE_USAGE: Final = (
     "Usage: configure [new|tss]<single|double|triple|three_data_hall|three_datacenter|ssd|memory|"
@@ -26,13 +27,30 @@ _PATIENCE: Final = 60.0
 
 def configure(tape: Tape, words: Sequence[str]) -> Waits:
     """Make a database, or make it another."""
-    database = tape.database
     try:
         asked = tokens.read(words)
     except tokens.Misunderstood as error:
         tape.say(*error.notes, CONFIGURE_USAGE)
         raise Failed from None
     tape.say(*asked.notes)
+    yield from _change(tape, asked)
+
+
+def fileconfigure(tape: Tape, words: Sequence[str], files: Callable[[str], str | None]) -> Waits:
+    """Do the same by a file, which has what a status has as the configuration."""
+    *how, path = words or [""]
+    text = files(path) if how in ([], ["new"], ["FORCE"]) else None
+    if text is None:
+        raise tape.misused("fileconfigure [new] <FILENAME>")
+    try:
+        values = tokens.of_document(json.loads(text))
+    except (ValueError, tokens.Misunderstood):
+        raise tape.fail(refusals.INVALID) from None
+    yield from _change(tape, Asked(new=how == ["new"], force=how == ["FORCE"], values=values))
+
+
+def _change(tape: Tape, asked: Asked) -> Waits:
+    database = tape.database
     if not asked.new and not asked.force and "locked" not in asked.values:
         yield from _await_service(tape)
     if wrong := refusals.objection(database.settings, asked, data.seen(database)):
@@ -49,15 +67,14 @@ def configure(tape: Tape, words: Sequence[str]) -> Waits:
 
 
 def _await_service(tape: Tape) -> Waits:
-    database = tape.database
-    until = database.now + _PATIENCE
-    yield from tape.wait(lambda: _is_served(database) or database.now >= until)
-    if not _is_served(database):
+    until = tape.database.now + _PATIENCE
+    yield from tape.wait(lambda: _is_served(tape) or tape.database.now >= until)
+    if not _is_served(tape):
         raise tape.fail(
             "ERROR: The database is unavailable",
             "Type `configure FORCE <TOKEN...>' to configure without this check",
         )
 
 
-def _is_served(database: Database) -> bool:
-    return database.recovery.serves and database.has_quorum
+def _is_served(tape: Tape) -> bool:
+    return tape.is_served and tape.sees_quorum

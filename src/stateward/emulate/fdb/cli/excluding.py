@@ -79,7 +79,7 @@ def _meant(database: Database, targets: Sequence[Exclusion]) -> list[Server]:
 def _check_impact(tape: Tape, targets: Sequence[Exclusion], *, failed: bool) -> Waits:
     database = tape.database
     hint = "Type `exclude FORCE failed <ADDRESS...>' to exclude without performing safety checks."
-    if not database.has_quorum:
+    if not tape.sees_quorum:
         raise tape.fail(
             "ERROR: Could not calculate the impact of this exclude on the total available space in"
             " the cluster.",

@@ -7,17 +7,36 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from stateward.emulate.fdb.cli import commands, configuring, coordinating, excluding, keys
+from stateward.emulate.fdb.asking.clients import Client
+from stateward.emulate.fdb.asking.viewpoint import Viewpoint
+from stateward.emulate.fdb.cli import (
+    commands,
+    configuring,
+    coordinating,
+    excluding,
+    helping,
+    keys,
+)
 from stateward.emulate.fdb.cli.tape import TIMED_OUT, Failed, Tape, Waits, minimal
 from stateward.emulate.fdb.cli.words import Command, Unterminated, split
 from stateward.emulate.fdb.database import Database
-from stateward.emulate.fdb.telling import document
+from stateward.emulate.fdb.telling import document, prose
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.model.connection import ConnectionString
 
 _SKIPPED: Final = (
     "WARNING: the previous command failed, the remaining commands will not be executed."
 )
+_OLD_FILE: Final = (
+    "WARNING: The cluster file is not up to date. Type 'status' for more information."
+)
+_FOREIGN: Final = (
+    "WARNING: One or more of the processes in the cluster is incompatible with this version of"
+    " fdbcli."
+)
+_HERE: Final = Viewpoint()
+#: As how many clients the program is counted.
+_HANDLES: Final = 3
 #: What a line is: the seconds for which it waits, and the code with which it ends.
 Steps: TypeAlias = Generator[float, None, int]
 #: Without a deadline it waits for ever; nobody here does.
@@ -34,18 +53,29 @@ class Session:
     may_write: bool = False
     system: bool = False
     lock_aware: bool = False
+    may_manage: bool = False
+    #: Whom to have stand still, for how long: sent only if the call goes on for a while.
+    suspended: list[tuple[str, float]] = field(default_factory=list)
 
 
 class Fdbcli:
-    """One who has a cluster file, and runs fdbcli by it."""
+    """One who has a cluster file, and runs fdbcli by it, from where it is."""
 
-    def __init__(self, database: Database, path: str = "fdb.cluster") -> None:
+    def __init__(
+        self, database: Database, path: str = "fdb.cluster", view: Viewpoint = _HERE
+    ) -> None:
         self._database = database
         self._path = path
-        #: What the cluster file holds; it is written anew when it is old.
+        self.view = view
+        #: What the cluster file holds; it is written anew when it is old, where it can be.
         self.string: ConnectionString = database.string
-        #: Told of every process that is killed.
+        self.is_writable = True
+        self.log_group = "default"
+        #: Told of every process that is killed, or shall stand still for seconds and then end.
         self.killed: Callable[[str], None] = lambda _address: None
+        self.suspended: Callable[[str, float], None] = lambda _address, _seconds: None
+        #: Returns the text of a file that ``fileconfigure`` names.
+        self.files: Callable[[str], str | None] = lambda _path: None
 
     def run(self, line: str, timeout: float = 0.0) -> Answer:
         """Run a line of commands on the model's own time."""
@@ -66,10 +96,13 @@ class Fdbcli:
             tape.say(f"ERROR: unterminated quote\n {error}")
             tape.err += _MALFORMED
             return 1
-        until = self._database.now + (timeout or _FOR_EVER)
+        until, session = self._database.now + (timeout or _FOR_EVER), Session()
+        tape.view, tape.string = self.view, self._learn()
+        handles = self._come()
         try:
-            for seconds in self._run_all(parts, tape, Session()):
+            for seconds in self._run_all(parts, tape, session):
                 left = until - self._database.now
+                self._suspend_now(session, seconds)
                 yield min(seconds, left)
                 if seconds > left:
                     tape.err += TIMED_OUT
@@ -78,7 +111,23 @@ class Fdbcli:
             return 1
         finally:
             self._learn()
+            for it in handles:
+                self._database.client_goes(it)
         return 0
+
+    def _come(self) -> list[str]:
+        """Be known as a client, by all handles that the program opens."""
+        if self.view.line != self._database.line:
+            return []
+        found = [self._database.clients.next_address() for _ in range(_HANDLES)]
+        for it in found:
+            self._database.client_comes(Client(it, (self.view.version,), self.log_group))
+        return found
+
+    def _suspend_now(self, session: Session, seconds: float) -> None:
+        """Send what was asked for, if the program lives long enough for that."""
+        while session.suspended and seconds > 0:
+            self.suspended(*session.suspended.pop(0))
 
     def _run_all(self, parts: Sequence[Command], tape: Tape, session: Session) -> Waits:
         for place, it in enumerate(parts):
@@ -105,32 +154,45 @@ class Fdbcli:
         return {
             "status": self._status,
             "coordinators": self._coordinators,
+            "fileconfigure": self._fileconfigure,
             "kill": self._kill,
             "suspend": self._suspend,
         }
 
     def _coordinators(self, tape: Tape, words: list[str], _session: Session) -> Waits:
-        return coordinating.coordinators(tape, words, self.string)
+        return coordinating.coordinators(tape, words, tape.string)
 
-    def _learn(self) -> None:
-        """Write the cluster file anew, if whoever coordinated before says who does now."""
-        if any(map(self._database.reachable, self.string.coordinators)):
-            self.string = self._database.string
+    def _fileconfigure(self, tape: Tape, words: list[str], _session: Session) -> Waits:
+        return configuring.fileconfigure(tape, words, self.files)
+
+    def _learn(self) -> ConnectionString:
+        """Return who coordinates by the word of those in the cluster file, and write that anew."""
+        database = self._database
+        is_let_in = any(self.view.answers(database, it) for it in self.string.coordinators)
+        found = database.string if is_let_in and self.view.line == database.line else self.string
+        if self.is_writable:
+            self.string = found
+        return found
 
     # ------------------------------------------------------------------ how it is
 
     def _status(self, tape: Tape, words: list[str], _session: Session) -> Waits:
-        database = self._database
-        if not database.recovery.serves and database.has_quorum:
+        if tape.sees_quorum and not tape.is_served:
             yield _PROBING
+        found = document.status(self._database, self.string, self._path, self.view)
         match words:
             case ["json"]:
-                found = document.status(database, self.string, self._path)
                 tape.say(json.dumps(found, indent=4, separators=(",", " : ")))
             case ["minimal"]:
-                tape.say(minimal(database))
+                tape.say(minimal(found))
+                if not found["client"]["cluster_file"]["up_to_date"]:
+                    tape.warn(_OLD_FILE)
+            case [] | ["details"]:
+                tape.say(*prose.status(found, details=bool(words)))
             case _:
-                tape.say(f"Using cluster file `{self._path}'.", "", minimal(database))
+                raise tape.misused("status [minimal|details|json]")
+        if self.view.meets_strangers(self._database, tape.string):
+            tape.warn(_FOREIGN, "")
 
     # ------------------------------------------------------------------ ending processes
 
@@ -151,11 +213,12 @@ class Fdbcli:
         if len(words) < 2 or not words[0].isdigit():
             raise tape.misused("suspend <SECONDS> <ADDRESS...>")
         chosen = self._recognized(tape, words[1:], session, "suspend")
+        session.suspended += [(it, float(words[0])) for it in chosen]
         tape.say(f"Attempted to suspend {len(chosen)} processes")
 
     def _list(self, tape: Tape, session: Session, what: str) -> Waits:
-        yield from tape.wait(lambda: self._database.has_quorum)
-        servers = self._database.servers.values()
+        yield from tape.wait(lambda: tape.sees_quorum)
+        servers = [it for it in self._database.servers.values() if self.view.reaches(it)]
         every = sorted(address for it in servers for address in it.addresses)
         session.listed = [it.plain for it in every]
         tape.say("", f"The following {len(every)} addresses can be {what}:", *session.listed, "")
@@ -192,6 +255,9 @@ _SIMPLE: Final[Mapping[str, Callable[[Tape, list[str]], Waits]]] = {
     "setclass": commands.setclass,
     "unlock": commands.unlock,
     "sleep": _sleep,
+    "help": helping.help_,
+    "waitconnected": commands.waitconnected,
+    "waitopen": commands.waitopen,
 }
 _KEYS: Final[Mapping[str, Callable[[Tape, list[str], Session], Waits]]] = {
     "getversion": keys.getversion,
@@ -200,4 +266,7 @@ _KEYS: Final[Mapping[str, Callable[[Tape, list[str], Session], Waits]]] = {
     "get": keys.get,
     "set": keys.put,
     "clear": keys.clear,
+    "clearrange": keys.clearrange,
+    "getrange": keys.getrange,
+    "getrangekeys": keys.getrangekeys,
 }

@@ -6,10 +6,12 @@ by, on a clock of the model's own, of a simulation, or of the world.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from typing import Final, TypeAlias
+from collections.abc import Callable, Generator, Mapping
+from typing import Any, Final, TypeAlias
 
+from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.telling import document
 
 TIMED_OUT: Final = "Specified timeout reached -- exiting...\n"
 _LONG: Final = 5.0
@@ -30,6 +32,9 @@ class Tape:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.out, self.err = "", ""
+        #: From where it is asked, and by which cluster file.
+        self.view = Viewpoint()
+        self.string = database.string
 
     def say(self, *lines: str) -> None:
         """Print lines."""
@@ -57,19 +62,32 @@ class Tape:
             if not has_said and self.database.now - began >= _LONG:
                 has_said = True
                 self.err += _DELAY
-                self.out += f"\n{minimal(self.database)}\n\n"
+                self.out += f"\n{minimal(self.document())}\n\n"
 
     def serve(self) -> Waits:
         """Wait until transactions are served, and somebody says by whom."""
-        return self.wait(lambda: self.database.recovery.serves and _is_found(self.database))
+        return self.wait(lambda: self.is_served)
+
+    @property
+    def is_served(self) -> bool:
+        """Whether transactions are served to this one."""
+        return self.view.is_served(self.database, self.string)
+
+    @property
+    def sees_quorum(self) -> bool:
+        """Whether most coordinators answer this one."""
+        return self.view.sees_quorum(self.database, self.string)
+
+    def document(self, path: str = "") -> dict[str, Any]:
+        """Return the status as this one sees it."""
+        return document.status(self.database, self.string, path, self.view)
 
 
-def _is_found(database: Database) -> bool:
-    return any(map(database.reachable, database.string.coordinators))
-
-
-def minimal(database: Database) -> str:
+def minimal(seen: Mapping[str, Any]) -> str:
     """Return the shortest status."""
-    if database.recovery.serves and database.has_quorum:
-        return "The database is available."
-    return "The database is unavailable; type `status' for more information."
+    found = seen["client"]["database_status"]
+    if not found["available"]:
+        return "The database is unavailable; type `status' for more information."
+    if not found["healthy"]:
+        return "The database is available, but has issues (type 'status' for more information)."
+    return "The database is available."

@@ -99,6 +99,18 @@ def read(tokens: Sequence[str]) -> Asked:
     return Asked(new, force, values, tuple(notes))
 
 
+def of_document(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings that a document names as a status does; raise Misunderstood."""
+    values: dict[str, Any] = {}
+    for name, it in document.items():
+        word = f"{name}={json.dumps(it)}" if isinstance(it, list) else f"{name}={it}"
+        is_bare = name == "redundancy_mode"
+        values |= dict(_meant(str(it) if is_bare else word, []))
+    if "storage_engine" in values:
+        values.setdefault("log_engine", values["storage_engine"])
+    return values
+
+
 def _meant(token: str, notes: list[str]) -> Iterator[tuple[str, Any]]:
     """Yield the settings that one word means."""
     name, equals, value = token.partition("=")

@@ -45,6 +45,8 @@ async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
     fdbcli = Fdbcli(reign.database, asked.path)
     fdbcli.string = ConnectionString.parse(asked.string)
     fdbcli.killed = lambda address: kills.append(Kill(address))
+    fdbcli.suspended = lambda address, seconds: kills.append(Kill(address, seconds))
+    fdbcli.log_group = asked.log_group
     steps: Steps = fdbcli.steps(asked.line, tape, asked.timeout)
     out = err = 0
     code: int | None = None

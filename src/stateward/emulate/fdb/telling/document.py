@@ -8,6 +8,7 @@ from stateward.emulate.fdb.asking import clogs
 from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import cluster
+from stateward.emulate.fdb.telling.prose import EMULATED
 from stateward.fdb.model import versions
 from stateward.fdb.model.connection import ConnectionString
 
@@ -15,6 +16,8 @@ _HERE: Final = Viewpoint()
 _OLD_FILE: Final = "incorrect_cluster_file_contents"
 _SERVING: Final = {"accepting_commits", "all_logs_recruited", "fully_recovered"}
 _NOTHING: Final = {"layers": {"_valid": False}}
+#: Where people look, and nobody is called unhealthy for it.
+_EMULATED: Final = {"description": EMULATED, "name": "emulated"}
 _NO_QUORUM: Final = {
     "description": "Unable to reach a quorum of coordinators.",
     "name": "quorum_not_reachable",
@@ -40,7 +43,7 @@ def status(
                 "available": serves,
                 "healthy": serves and up_to_date and _is_healthy(theirs),
             },
-            "messages": wrong,
+            "messages": [*wrong, dict(_EMULATED)],
             "timestamp": int(database.now),
         },
         "cluster": theirs,
