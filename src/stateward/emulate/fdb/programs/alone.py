@@ -6,20 +6,20 @@ It is run on a model that has these alone: most commands wait there, and some sa
 from __future__ import annotations
 
 import asyncio
-from typing import Final, Protocol
+from collections.abc import Iterable
+from typing import Protocol
 
 from stateward.core.chance import Chance
+from stateward.core.version import Version
+from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.cli.program import Fdbcli
 from stateward.emulate.fdb.cli.tape import Tape
 from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.programs import called
 from stateward.emulate.fdb.programs.pace import Pace
 from stateward.emulate.fdb.servers import Disk, Server
 from stateward.emulate.fdb.talk.seeker import Seeker
-
-_FOREIGN: Final = (
-    "WARNING: One or more of the processes in the cluster is incompatible with this version of"
-    " fdbcli.\n"
-)
+from stateward.fdb.model.addresses import Address
 
 
 class Shown(Protocol):
@@ -42,16 +42,18 @@ class Typist(Protocol):
 
 async def run(typist: Typist, line: str, shown: Shown, seconds: float) -> int | None:
     """Run a line; return its code. None: somebody controls the cluster by now, who can be asked."""
+    view = Viewpoint(version=called.version())
     database = Database(typist.seeker.string, Chance.from_system(), typist.now())
+    database.line = view.line
     _see(database, typist.seeker)
     tape = Tape(database)
-    steps = Fdbcli(database, typist.path).steps(line, tape, seconds)
+    steps = Fdbcli(database, typist.path, view).steps(line, tape, seconds)
     out = err = 0
     while True:
         try:
             waiting = next(steps)
         except StopIteration as end:
-            shown.show(tape.out[out:], tape.err[err:] + _warning(typist.seeker, line))
+            shown.show(tape.out[out:], tape.err[err:])
             return int(end.value)
         shown.show(tape.out[out:], tape.err[err:])
         out, err = len(tape.out), len(tape.err)
@@ -63,9 +65,12 @@ async def run(typist: Typist, line: str, shown: Shown, seconds: float) -> int | 
 
 
 def _see(database: Database, seeker: Seeker) -> None:
-    """Have the coordinators that answer in the model, and nobody else."""
-    database.servers = {str(it): Server((it,), Disk(str(it))) for it in seeker.answering}
+    """Have coordinators in the model that answer, or that speak otherwise, and nobody else."""
+    mine = called.version()
+    other = Version(mine.major, mine.minor + 1, 0)
+    database.servers = _servers(seeker.answering, mine)
+    database.strangers = _servers(seeker.foreign, other)
 
 
-def _warning(seeker: Seeker, line: str) -> str:
-    return _FOREIGN if seeker.foreign and line.startswith("status") else ""
+def _servers(addresses: Iterable[Address], version: Version) -> dict[str, Server]:
+    return {str(it): Server((it,), Disk(str(it)), version=version) for it in addresses}

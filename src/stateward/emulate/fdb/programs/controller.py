@@ -58,6 +58,7 @@ def begun(crown: Crown, kept: Kept, pace: Pace, chance: Chance) -> Controller:
         database = saving.restored(kept.state, chance, pace.now)
     else:
         database = Database(crown.council.string, chance, pace.clock.now())
+        database.line = versions.line_of(crown.council.speaker.protocol) or database.line
     return Controller(crown, database, kept.version, pace)
 
 

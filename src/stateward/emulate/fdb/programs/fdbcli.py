@@ -72,7 +72,8 @@ def _typist(told: Told, timeout: float) -> Typist:
     looking = seeker.of_file(file, speaker, named)
     if looking.string.all_tls and not security.is_there:
         raise clusterfile.Unusable(_NO_TLS)
-    return Typist(looking, str(file), timeout, Pace.told(SystemClock(), os.environ))
+    pace = Pace.told(SystemClock(), os.environ)
+    return Typist(looking, str(file), timeout, pace, told.values.get("log_group", "default"))
 
 
 def _talk(typist: Typist) -> int:

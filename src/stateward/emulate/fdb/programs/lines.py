@@ -6,6 +6,8 @@ import asyncio
 from contextlib import suppress
 from typing import Protocol
 
+from stateward.core.version import Version
+from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.cli.program import Fdbcli, Steps
 from stateward.emulate.fdb.cli.tape import Tape
 from stateward.emulate.fdb.database import Database
@@ -42,11 +44,9 @@ async def serve_line(reign: Reign, wire: Wire, asked: Exec) -> None:
 
 async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
     tape, kills = Tape(reign.database), list[Any]()
-    fdbcli = Fdbcli(reign.database, asked.path)
-    fdbcli.string = ConnectionString.parse(asked.string)
+    fdbcli = _fdbcli(reign.database, asked)
     fdbcli.killed = lambda address: kills.append(Kill(address))
     fdbcli.suspended = lambda address, seconds: kills.append(Kill(address, seconds))
-    fdbcli.log_group = asked.log_group
     steps: Steps = fdbcli.steps(asked.line, tape, asked.timeout)
     out = err = 0
     code: int | None = None
@@ -63,3 +63,12 @@ async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
             await wire.send(kills.pop(0))
         await reign.sleep(seconds)
     await wire.send(Ended(code, str(reign.database.string)))
+
+
+def _fdbcli(database: Database, asked: Exec) -> Fdbcli:
+    found = Fdbcli(database, asked.path, Viewpoint(version=Version.parse(asked.version)))
+    found.string = ConnectionString.parse(asked.string)
+    found.is_writable = asked.is_writable
+    found.log_group = asked.log_group
+    found.files = asked.files.get
+    return found

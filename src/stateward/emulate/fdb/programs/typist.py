@@ -7,11 +7,14 @@ already is not printed twice; but never after it has killed anybody.
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from stateward.emulate.fdb.programs import called
 from stateward.emulate.fdb.programs.pace import Pace
+from stateward.emulate.fdb.talk import clusterfile
 from stateward.emulate.fdb.talk import wire as wires
 from stateward.emulate.fdb.talk.messages import Die, Done, Ended, Exec, Kill, Printed
 from stateward.emulate.fdb.talk.seeker import Seeker
@@ -55,6 +58,7 @@ class Typist:
     path: str
     timeout: float
     pace: Pace
+    log_group: str = "default"
     _has_killed: bool = field(default=False, init=False)
 
     async def run(self, line: str) -> int:
@@ -94,9 +98,7 @@ class Typist:
         try:
             wire = await wires.connect(holder, speaker.security, speaker.protocol)
             try:
-                await wire.send(
-                    Exec(line, left, self.path, str(self.seeker.string), str(called.version()))
-                )
+                await wire.send(self._exec(line, left))
                 code = await self._heard(wire, holder, shown, killed)
             finally:
                 wire.close()
@@ -105,6 +107,19 @@ class Typist:
         for it in killed:
             await self._kill(Kill(it))
         return code
+
+    def _exec(self, line: str, left: float) -> Exec:
+        file = Path(self.path)
+        return Exec(
+            line,
+            left,
+            self.path,
+            str(clusterfile.read(file, self.path)),
+            str(called.version()),
+            is_writable=clusterfile.is_writable(file),
+            log_group=self.log_group,
+            files=_named(line),
+        )
 
     async def _heard(self, wire: Wire, holder: Address, shown: Shown, killed: list[str]) -> int:
         while True:
@@ -141,3 +156,12 @@ class Typist:
 
         left = until - self.now() if self.timeout else 0.0
         return await alone.run(self, line, shown, left)
+
+
+def _named(line: str) -> dict[str, str]:
+    """Return the files that a line names to be read, as far as they can be."""
+    found: dict[str, str] = {}
+    for word in line.split() if "fileconfigure" in line else ():
+        with suppress(OSError, UnicodeDecodeError):
+            found[word] = Path(word).read_text(encoding="utf-8")
+    return found

@@ -56,6 +56,11 @@ def write(path: Path, string: ConnectionString) -> bool:
     return True
 
 
+def is_writable(path: Path) -> bool:
+    """Tell whether a cluster file can be written anew: that makes another beside it first."""
+    return os.access(path.parent, os.W_OK)
+
+
 def seed(path: Path, seeds: Mapping[str, str]) -> None:
     """Make a cluster file that is not there from what a server was given for that."""
     if path.exists():

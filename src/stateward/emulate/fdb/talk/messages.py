@@ -115,9 +115,12 @@ class Exec(Message, frozen=True):
     timeout: float
     path: str
     string: str
-    version: str = ""
-    address: str = ""
+    version: str
+    #: Whether that file can be written anew.
+    is_writable: bool = True
     log_group: str = "default"
+    #: Files that the line names, with their texts.
+    files: dict[str, str] = {}
 
 
 class Printed(Message, frozen=True):
