@@ -26,6 +26,7 @@ from stateward.emulate.fdb.programs import called, shims
 from stateward.emulate.fdb.programs.keys import WireKeys
 from stateward.emulate.fdb.talk import seeker
 from stateward.emulate.fdb.talk.council import Speaker
+from stateward.emulate.fdb.talk.seeker import Seeker
 from stateward.emulate.fdb.talk.tls import Security
 from stateward.fdb.admin import library
 from stateward.fdb.admin.answers import Answer
@@ -49,8 +50,15 @@ _COUNTER = itertools.count()
 class ProcessLab(Lab):
     """Ten processes on loopback."""
 
-    def __init__(self, folder: Path, programs: Path, pace: float) -> None:
+    def __init__(
+        self, folder: Path, programs: Path, pace: float, tls: Mapping[str, str] | None = None
+    ) -> None:
         self._folder, self._programs, self._pace = folder, programs, pace
+        #: What programs are told of TLS, by the environment; nothing: they speak without.
+        self._tls = tls or {}
+        self._version = _VERSION
+        #: By name: programs of another version than all others have.
+        self.versions: dict[str, Path] = {}
         # Workers of one run, and labs of one worker, have addresses of their own.
         self._net = f"127.{60 + os.getpid() % 150}.{next(_COUNTER) % 25 * 10}"
         self._processes: dict[str, asyncio.subprocess.Process] = {}
@@ -66,7 +74,7 @@ class ProcessLab(Lab):
     def at(self, name: str) -> Address:
         kind, number = name.split("-")
         head, third = self._net.rsplit(".", 1)
-        return Address(f"{head}.{int(third) + LAYOUT[kind][0]}.{number}", 4501)
+        return Address(f"{head}.{int(third) + LAYOUT[kind][0]}.{number}", 4501, bool(self._tls))
 
     async def pass_by(self, seconds: float) -> None:
         await asyncio.sleep(seconds / self._pace)
@@ -96,8 +104,8 @@ class ProcessLab(Lab):
             words += ["--class", name.partition("-")[0]]
         with (home / "out").open("ab") as out:
             found = await asyncio.create_subprocess_exec(
-                *(str(self._programs / "fdbserver"), *words, *changed),
-                env=_environment(self._pace),
+                *(str(self.versions.get(name, self._programs) / "fdbserver"), *words, *changed),
+                env=self._environment(),
                 stdout=out,
                 stderr=out,
                 start_new_session=True,
@@ -126,7 +134,7 @@ class ProcessLab(Lab):
     ) -> None:
         if wiped:
             shutil.rmtree(self._folder / name / "data")
-        other = Address(self.at(name).host, 4511)
+        other = Address(self.at(name).host, 4511, bool(self._tls))
         self._changed[name] = [
             *(("--class", kind) if kind else ()),
             *(("--public-address", str(other)) if moved else ()),
@@ -135,6 +143,43 @@ class ProcessLab(Lab):
 
     async def freeze(self, name: str) -> None:
         self._processes[name].send_signal(signal.SIGSTOP)
+
+    @property
+    def programs(self) -> Path:
+        """Where the programs are."""
+        return self._programs
+
+    def seeker(self) -> Seeker:
+        """Return one who looks for who controls the cluster; of the stand-in only."""
+        speaker = Speaker(called.protocol(), Security.told({}, self._tls))
+        return seeker.of_file(self.file, speaker)
+
+    def use_version(self, version: str, programs: Path) -> None:
+        """Administer it with programs of another version from now on."""
+        string = self._sessions[0].found_by()
+        self._programs, self._version = programs, Version.parse(version)
+        session = self._session()
+        session.find_by(string)
+        self._sessions.insert(0, self._sessions.pop())
+        self.admin = Fdbcli(session)
+
+    def pid(self, name: str) -> int:
+        """Return the process of a name."""
+        return self._processes[name].pid
+
+    def said(self, name: str) -> str:
+        """Return what a process has printed."""
+        return (self._folder / name / "out").read_text()
+
+    @property
+    def folder(self) -> Path:
+        """Where all of it is."""
+        return self._folder
+
+    @property
+    def file(self) -> Path:
+        """The cluster file of who administers it."""
+        return self._sessions[0].file
 
     async def end(self) -> None:
         for name in list(self._processes):
@@ -148,14 +193,17 @@ class ProcessLab(Lab):
 
     # ------------------------------------------------------------------ whoever asks
 
+    def _environment(self) -> Mapping[str, str]:
+        return {**os.environ, "STATEWARD_FDB_PACE": f"{self._pace:g}", **self._tls}
+
     def _session(self) -> Session:
         shared = Shared(
             Binaries([self._programs]),
             Turns(4),
             SystemClock(),
-            environment=_environment(self._pace),
+            environment=self._environment(),
         )
-        found = Session(shared, "lab", _VERSION)
+        found = Session(shared, "lab", self._version)
         found.find_by(self._string)
         self._sessions.append(found)
         return found
@@ -171,26 +219,23 @@ class ProcessLab(Lab):
     @property
     def keys(self) -> Keys:
         if self._keys is None and self._pace > 1:
-            speaker = Speaker(called.protocol(), Security())
-            self._keys = WireKeys(seeker.of_file(self._sessions[0].file, speaker))
+            self._keys = WireKeys(self.seeker(), seconds=3.0)
         elif self._keys is None:
             self._keys = BindingKeys(_library(self._programs), SystemClock())
             self._keys.find_by(self._string)
         return self._keys
 
 
-def _environment(pace: float) -> Mapping[str, str]:
-    return {**os.environ, "STATEWARD_FDB_PACE": f"{pace:g}"}
-
-
 @asynccontextmanager
-async def process_lab(programs: Path | None = None) -> AsyncIterator[Lab]:
+async def process_lab(
+    programs: Path | None = None, tls: Mapping[str, str] | None = None
+) -> AsyncIterator[ProcessLab]:
     """Have processes: of the stand-in, or of a folder with real programs."""
     folder = Path(tempfile.mkdtemp(prefix="stateward-fdb-lab-"))
     if programs is None:
-        lab = ProcessLab(folder, shims.install(folder / "bin", str(_VERSION)), PACE)
+        lab = ProcessLab(folder, shims.install(folder / "bin", str(_VERSION)), PACE, tls)
     else:
-        lab = ProcessLab(folder, programs, 1.0)
+        lab = ProcessLab(folder, programs, 1.0, tls)
     try:
         await lab.start(*names())
         while "following 10 addresses" not in (await lab.typed("kill", 60)).out:

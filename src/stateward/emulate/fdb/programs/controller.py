@@ -33,7 +33,7 @@ from stateward.fdb.model.classes import ProcessClass
 _LOOK, _RENEWED = 0.2, TERM / 4
 #: Seconds of the model after which a stranger that does not come again is forgotten.
 _FORGOTTEN: Final = 20.0
-#: Seconds within which processes must have come that were there before, or be heard again.
+#: Seconds within which processes must have come that were there before.
 _BACK: Final = 2.0
 
 
@@ -209,12 +209,10 @@ class Controller:
             if fitness.rank(ProcessClass(asked.process_class)) < self._rank:
                 await self.resign()  # this one will want to, and sooner than others
             while True:
-                async with asyncio.timeout(_BACK):
-                    said = await wire.receive()
+                said = await wire.hear()
                 if isinstance(said, Beat):
                     self._meet(said.strangers)
-        except TimeoutError:
-            pass
+                    await wire.send(Beat())
         finally:
             if self._members.get(disk) is wire:
                 del self._members[disk]

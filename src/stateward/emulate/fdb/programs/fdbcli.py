@@ -13,7 +13,7 @@ from stateward.emulate.fdb.programs import called, flags
 from stateward.emulate.fdb.programs.flags import Known, Misunderstood, Told
 from stateward.emulate.fdb.programs.pace import Pace
 from stateward.emulate.fdb.programs.typist import Typist
-from stateward.emulate.fdb.talk import clusterfile, seeker
+from stateward.emulate.fdb.talk import clusterfile, seeker, tls
 from stateward.emulate.fdb.talk.council import Speaker
 from stateward.emulate.fdb.talk.tls import Security
 
@@ -72,6 +72,7 @@ def _typist(told: Told, timeout: float) -> Typist:
     looking = seeker.of_file(file, speaker, named)
     if looking.string.all_tls and not security.is_there:
         raise clusterfile.Unusable(_NO_TLS)
+    tls.check(security)
     pace = Pace.told(SystemClock(), os.environ)
     return Typist(looking, str(file), timeout, pace, told.values.get("log_group", "default"))
 

@@ -19,7 +19,7 @@ from stateward.emulate.fdb.programs.coordinator import Coordinator
 from stateward.emulate.fdb.programs.flags import Known, Misunderstood, Told
 from stateward.emulate.fdb.programs.pace import Pace
 from stateward.emulate.fdb.programs.worker import Worker
-from stateward.emulate.fdb.talk import clusterfile, seeker, wire
+from stateward.emulate.fdb.talk import clusterfile, seeker, tls, wire
 from stateward.emulate.fdb.talk.council import Speaker
 from stateward.emulate.fdb.talk.messages import Join
 from stateward.emulate.fdb.talk.tls import Security
@@ -97,6 +97,7 @@ def _begun(told: Told, command_line: str) -> int:
         called.warn(f"{error}\nError: {str(error).partition(': ')[2][5:]}")
         return _NO_FILE
     try:
+        tls.check(security)
         asked = _asked(told, file)
         pace = Pace.told(SystemClock(), os.environ)
         asked.folder.mkdir(parents=True, exist_ok=True)

@@ -72,14 +72,14 @@ async def _serve(wire: Wire, transaction: KeyTransaction) -> None:
 class WireKeys(Keys):
     """Keys of the emulated database that a cluster file names."""
 
-    def __init__(self, seeker: Seeker) -> None:
-        self._seeker = seeker
+    def __init__(self, seeker: Seeker, seconds: float = _PATIENCE) -> None:
+        self._seeker, self._seconds = seeker, seconds
 
     async def transact(self, work: Callable[[KeyTransaction], Awaitable[T]]) -> T:
         """Do it all, or nothing."""
         wire = await self._begun()
         try:
-            mine = _Remote(wire)
+            mine = _Remote(wire, self._seconds)
             found = await work(mine)
             await self._commit(wire, mine)
             return found
@@ -88,7 +88,7 @@ class WireKeys(Keys):
 
     async def _begun(self) -> Wire:
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(self._seconds):
                 wire = await self._seeker.controller()
                 await wire.send(Transact())
                 return wire
@@ -97,7 +97,7 @@ class WireKeys(Keys):
 
     async def _commit(self, wire: Wire, mine: _Remote) -> None:
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(self._seconds):
                 await wire.send(Commit(list(mine.writes.items())))
                 answer = await wire.receive()
         except (Lost, TimeoutError) as error:
@@ -109,8 +109,8 @@ class WireKeys(Keys):
 class _Remote:
     """A transaction on the other side of a wire; it sees its own writes."""
 
-    def __init__(self, wire: Wire) -> None:
-        self._wire = wire
+    def __init__(self, wire: Wire, seconds: float) -> None:
+        self._wire, self._seconds = wire, seconds
         self.writes: dict[bytes, bytes | None] = {}
 
     async def get(self, key: bytes) -> bytes | None:
@@ -140,7 +140,7 @@ class _Remote:
 
     async def _asked(self, message: Get | GetRange) -> list[tuple[bytes, bytes]]:
         try:
-            async with asyncio.timeout(_PATIENCE):
+            async with asyncio.timeout(self._seconds):
                 await self._wire.send(message)
                 answer = await self._wire.receive()
         except (Lost, TimeoutError) as error:

@@ -12,7 +12,7 @@ from stateward.emulate.fdb.cli.program import Fdbcli, Steps
 from stateward.emulate.fdb.cli.tape import Tape
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.talk.messages import Any, Ended, Exec, Kill, Printed
-from stateward.emulate.fdb.talk.wire import Lost, Wire
+from stateward.emulate.fdb.talk.wire import BEAT, Lost, Wire
 from stateward.fdb.model.connection import ConnectionString
 
 
@@ -32,14 +32,22 @@ async def serve_line(reign: Reign, wire: Wire, asked: Exec) -> None:
     """Run a line to its end, or until whoever asked has gone."""
     line = asyncio.create_task(_run(reign, wire, asked))
     gone = asyncio.create_task(wire.receive())
+    alive = asyncio.create_task(_say_nothing(wire))
     try:
         await asyncio.wait((line, gone), return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for it in (line, gone):
+        for it in (line, gone, alive):
             it.cancel()
-        await asyncio.gather(gone, return_exceptions=True)
+        await asyncio.gather(gone, alive, return_exceptions=True)
     with suppress(asyncio.CancelledError, Lost):
         await line
+
+
+async def _say_nothing(wire: Wire) -> None:
+    """Let who waits know that somebody is there."""
+    while True:
+        await asyncio.sleep(BEAT)
+        await wire.send(Printed())
 
 
 async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:

@@ -123,7 +123,7 @@ class Typist:
 
     async def _heard(self, wire: Wire, holder: Address, shown: Shown, killed: list[str]) -> int:
         while True:
-            match await wire.receive():
+            match await wire.hear():
                 case Printed(out, err):
                     shown.show(out, err)
                 case Kill() as kill if kill.address == holder.plain:

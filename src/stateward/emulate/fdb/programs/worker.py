@@ -26,7 +26,7 @@ from stateward.emulate.fdb.talk.messages import (
     Transact,
 )
 from stateward.emulate.fdb.talk.seeker import Seeker
-from stateward.emulate.fdb.talk.wire import Lost, Wire
+from stateward.emulate.fdb.talk.wire import BEAT, Lost, Wire
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
@@ -34,8 +34,8 @@ from stateward.fdb.model.connection import ConnectionString
 if TYPE_CHECKING:
     from stateward.emulate.fdb.programs.controller import Controller
 
-#: Seconds between two signs of life, and between two looks for who controls the cluster.
-_BEAT, _PAUSE = 0.4, 0.1
+#: Seconds between two looks for who controls the cluster.
+_PAUSE: Final = 0.1
 #: Seconds that one waits before it wants to control, for each kind that is made for it more.
 _STEP: Final = 0.1
 
@@ -91,7 +91,7 @@ class Worker:
         try:
             await wire.send(self.about)
             while True:
-                told = await wire.receive()
+                told = await wire.hear()
                 if isinstance(told, Told):
                     self.seeker.learn(ConnectionString.parse(told.string))
                     self.joined()
@@ -154,6 +154,6 @@ class Worker:
     async def _beat(self, wire: Wire) -> None:
         with suppress(Lost):
             while True:
-                await asyncio.sleep(_BEAT)
+                await asyncio.sleep(BEAT)
                 met, self._strangers = self._strangers, {}
                 await wire.send(Beat(met))

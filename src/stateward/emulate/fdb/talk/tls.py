@@ -6,19 +6,12 @@ import asyncio
 import ssl
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Final
 
-#: How a rule names a part of a name, and how Python does.
-_PARTS: Final = {
-    "C": "countryName",
-    "CN": "commonName",
-    "L": "localityName",
-    "ST": "stateOrProvinceName",
-    "O": "organizationName",
-    "OU": "organizationalUnitName",
-    "DC": "domainComponent",
-}
-_WHOSE: Final = {"S": "subject", "I": "issuer"}
+from stateward.core.errors import UsageError
+from stateward.emulate import peers
+
+_ANYBODY: Final = "Check.Valid=0"
 
 
 class Untrusted(Exception):
@@ -47,9 +40,30 @@ class Security:
         )
 
     @property
+    def is_open(self) -> bool:
+        """Whether anybody is believed, whoever gave it its certificate."""
+        return _ANYBODY in self.verify_peers
+
+    @property
+    def rules(self) -> str:
+        """What is asked of a certificate beyond who gave it."""
+        kept = (it for it in self.verify_peers.split(",") if it.strip() != _ANYBODY)
+        return ",".join(kept)
+
+    @property
     def is_there(self) -> bool:
         """Whether one can speak with TLS at all."""
         return bool(self.certificate_file and self.key_file)
+
+
+def check(security: Security) -> None:
+    """Raise ValueError for rules that nobody understands, and for files that cannot be read."""
+    try:
+        peers.parse(security.rules, "|")
+        if security.is_there:
+            server_context(security)
+    except (UsageError, OSError) as error:
+        raise ValueError(f"TLS cannot be used: {error}") from None
 
 
 def client_context(security: Security) -> ssl.SSLContext:
@@ -69,7 +83,7 @@ def _context(security: Security, side: ssl._SSLMethod) -> ssl.SSLContext:
         context.load_cert_chain(
             security.certificate_file, security.key_file, lambda: security.password
         )
-    if "Check.Valid=0" in security.verify_peers:
+    if security.is_open:
         context.verify_mode = ssl.CERT_NONE
         return context
     context.verify_mode = ssl.CERT_REQUIRED
@@ -81,36 +95,7 @@ def _context(security: Security, side: ssl._SSLMethod) -> ssl.SSLContext:
 
 
 def check_peer(security: Security, writer: asyncio.StreamWriter) -> None:
-    """Raise Untrusted unless a rule fits who is on the other side."""
-    certificate = writer.get_extra_info("peercert") or {}
-    if not is_believed(security.verify_peers, certificate):
+    """Raise Untrusted unless the rules allow who is on the other side."""
+    rules = peers.parse(security.rules, "|")
+    if rules.alternatives and not rules.allow(writer.get_extra_info("peercert")):
         raise Untrusted("no rule fits the certificate")
-
-
-def is_believed(rules: str, certificate: Mapping[str, Any]) -> bool:
-    """Tell whether any of some rules (``A=B,C=D|E=F``) fits a certificate; no rule: all are.
-
-    >>> shown = {"subject": ((("commonName", "db-1"),),), "issuer": ((("commonName", "ours"),),)}
-    >>> [is_believed(it, shown) for it in ("", "S.CN=db-2|S.CN=db-1", "S.CN>=db-,I.CN=x")]
-    [True, True, False]
-    """
-    return not rules or any(
-        all(_fits(clause, certificate) for clause in rule.split(",")) for rule in rules.split("|")
-    )
-
-
-def _fits(clause: str, certificate: Mapping[str, Any]) -> bool:
-    name, _, value = clause.strip().partition("=")
-    if name.startswith("Check."):
-        return True  # the handshake saw to it, or was told not to
-    sign = name[-1:] if name[-1:] in "<>" else ""
-    whose, _, part = name.removesuffix(sign).partition(".")
-    names = certificate.get(_WHOSE.get(whose, ""), ())
-    shown = [text for pairs in names for key, text in pairs if key == _PARTS.get(part)]
-    return any(_matches(text, sign, value) for text in shown)
-
-
-def _matches(text: str, sign: str, value: str) -> bool:
-    if sign == ">":
-        return text.startswith(value)
-    return text.endswith(value) if sign == "<" else text == value

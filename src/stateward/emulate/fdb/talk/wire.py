@@ -15,8 +15,10 @@ from stateward.fdb.model.addresses import Address
 #: Bytes of the longest message: a status of thousands of processes.
 _LONGEST: Final = 64 * 1024 * 1024
 _LENGTH: Final = 4
-#: Seconds within which somebody who listens is reached.
+#: Seconds within which somebody who listens is reached; who says nothing for as long is not there.
 REACHED: Final = 2.0
+#: Seconds between two signs of life, where nothing else is said.
+BEAT: Final = 0.4
 
 M = TypeVar("M", bound=messages.Message)
 
@@ -67,19 +69,13 @@ class Wire:
             raise Incompatible(envelope.protocol, envelope.message)
         return envelope.message
 
-    async def ask(self, message: messages.Any, kind: type[M]) -> M:
-        """Say something and return the answer, which must be of a kind."""
-        await self.send(message)
-        found = await self.receive()
-        if not isinstance(found, kind):
-            raise Lost(f"{type(found).__name__} where {kind.__name__} was expected")
-        return found
-
-    @property
-    def peer(self) -> str:
-        """Where the other side is."""
-        name = self.writer.get_extra_info("peername") or ("", 0)
-        return f"{name[0]}:{name[1]}"
+    async def hear(self) -> messages.Any:
+        """Return what is said next by one who says something all the time; raise Lost."""
+        try:
+            async with asyncio.timeout(REACHED):
+                return await self.receive()
+        except TimeoutError:
+            raise Lost("it says nothing") from None
 
     def close(self) -> None:
         """End it."""
@@ -88,8 +84,8 @@ class Wire:
 
 async def connect(address: Address, security: Security, protocol: str) -> Wire:
     """Return a connection to who listens at an address; raise Lost."""
-    context = tls.client_context(security) if address.tls else None
     try:
+        context = tls.client_context(security) if address.tls else None
         async with asyncio.timeout(REACHED):
             reader, writer = await asyncio.open_connection(
                 address.host, address.port, ssl=context, limit=_LONGEST
@@ -107,10 +103,11 @@ async def ask(
     """Ask one question on a connection of its own; raise Lost."""
     wire = await connect(address, security, protocol)
     try:
-        async with asyncio.timeout(REACHED):
-            return await wire.ask(message, kind)
-    except TimeoutError:
-        raise Lost("no answer") from None
+        await wire.send(message)
+        found = await wire.hear()
+        if not isinstance(found, kind):
+            raise Lost(f"{type(found).__name__} where {kind.__name__} was expected")
+        return found
     finally:
         wire.close()
 

@@ -15,8 +15,8 @@ from aiohttp import web
 
 from stateward.core.errors import UsageError
 from stateward.emulate.keepers.files import CopyFailed
-from stateward.emulate.keepers.split.peers import Rules
 from stateward.emulate.keepers.split.work import NotAllowed, NotThere, Work
+from stateward.emulate.peers import Rules
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

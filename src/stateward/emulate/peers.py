@@ -1,9 +1,10 @@
-"""Which certificates of clients are good enough, by FoundationDB's rules about peers. Pure.
+"""Which certificates of others are good enough, by FoundationDB's rules about peers. Pure.
 
-Rules are alternatives between ``;``, each of conditions between ``,``: ``S.CN=name`` about the
-subject, ``I.O=name`` about the issuer, ``S.subjectAltName=DNS:name``; ``>=`` compares beginnings
-and ``<=`` ends. ``Check.Valid=1`` is always so: who does not come from the authority is not let in.
-What is said about the root of a chain is never fulfilled, since it cannot be seen from here.
+Rules are alternatives between ``;`` (in words of the database's own programs ``|``), each of
+conditions between ``,``: ``S.CN=name`` about the subject, ``I.O=name`` about the issuer,
+``S.subjectAltName=DNS:name``; ``>=`` compares beginnings and ``<=`` ends. ``Check.Valid=1`` is
+always so: who does not come from the authority is not let in. What is said about the root of a
+chain is never fulfilled, since it cannot be seen from here.
 """
 
 from __future__ import annotations
@@ -80,14 +81,14 @@ class Rules:
         return any(all(it.fits(certificate) for it in them) for them in self.alternatives)
 
 
-def parse(text: str) -> Rules:
+def parse(text: str, separator: str = ";") -> Rules:
     """Read rules; raise UsageError when they cannot be understood."""
     if not text.strip():
         return Rules()
     return Rules(
         tuple(
             tuple(it for word in _split(option, ",") for it in _condition(word.strip()))
-            for option in _split(text, ";")
+            for option in _split(text, re.escape(separator))
         )
     )
 
