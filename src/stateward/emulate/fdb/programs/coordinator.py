@@ -119,7 +119,10 @@ class Coordinator:
 
 
 def _read(file: Path) -> dict[str, Memory]:
+    """Return what was kept; raise ValueError for what cannot be read: it is not nothing."""
     try:
         return msgspec.msgpack.decode(file.read_bytes(), type=dict[str, Memory])
     except FileNotFoundError:
         return {}
+    except msgspec.MsgspecError as error:
+        raise ValueError(f"{file} must be what a coordinator wrote: {error}") from None

@@ -139,9 +139,27 @@ def _asked(told: Told, file: Path) -> Asked:
 async def _served(asked: Asked, command_line: str, security: Security, pace: Pace) -> int:
     speaker = Speaker(called.protocol(), security)
     over: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+    try:
+        worker = _worker(asked, command_line, speaker, pace, over)
+        servers = [
+            await wire.listen(it, security, speaker.protocol, worker.serve, worker.met)
+            for it in asked.listening
+        ]
+    except OSError as error:
+        called.warn(f"ERROR: Could not listen at {asked.listening[0]}: {error}")
+        return _WRONG
+    except ValueError as error:
+        called.warn(f"ERROR: {error}")
+        return _WRONG
+    return await _lived(worker, over, servers)
+
+
+def _worker(
+    asked: Asked, command_line: str, speaker: Speaker, pace: Pace, over: asyncio.Future[float]
+) -> Worker:
     looking = seeker.of_file(asked.file, speaker)
     looking.asker = str(asked.addresses[0])
-    worker = Worker(
+    return Worker(
         about=Join(
             process_id=_process_id(asked.folder),
             addresses=",".join(map(str, asked.addresses)),
@@ -159,15 +177,6 @@ async def _served(asked: Asked, command_line: str, security: Security, pace: Pac
         joined=_Once("FDBD joined cluster."),
         ended=lambda seconds: None if over.done() else over.set_result(seconds),
     )
-    try:
-        servers = [
-            await wire.listen(it, security, speaker.protocol, worker.serve, worker.met)
-            for it in asked.listening
-        ]
-    except OSError as error:
-        called.warn(f"ERROR: Could not listen at {asked.listening[0]}: {error}")
-        return _WRONG
-    return await _lived(worker, over, servers)
 
 
 async def _lived(

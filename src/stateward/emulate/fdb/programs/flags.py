@@ -43,7 +43,7 @@ def read(words: Sequence[str], known: Known) -> Told:
     told, rest = Told(), iter(words)
     for word in rest:
         typed, equals, value = word.partition("=")
-        name = _name(typed)
+        name = _name(typed) if typed.startswith("-") else ""
         if name in known.bare and not equals:
             told.bare.add(name)
             continue
