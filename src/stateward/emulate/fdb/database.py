@@ -96,9 +96,13 @@ class Database(State):
             self.strangers[disk] = server
             upgrading.turn(self, self.join)
             return
+        if (before := self.known(disk)) is not None:
+            server.disk.coordinates |= before.disk.coordinates
         came_back = self.fallen.pop(disk, None) is not None
         self.missing.pop(disk, None)
         self.servers[disk] = server
+        if self.remembering(self.string) >= self.string.quorum:
+            self.remember()  # one whose disk was wiped is told again
         mine = self.roles.setdefault(disk, [])
         if came_back and TRANSACTING & set(mine):
             mine.clear()
@@ -143,6 +147,7 @@ class Database(State):
         name = "".join(self.chance.choice(_LETTERS) for _ in range(32))
         called = description or self.string.description
         self.string = ConnectionString(called, name, tuple(addresses))
+        self.remember()
         recover(self, "coordinators were changed")
 
     def recover(self, cause: str) -> None:
