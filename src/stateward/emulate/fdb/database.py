@@ -18,6 +18,7 @@ from stateward.emulate.fdb.data import HEALED
 from stateward.emulate.fdb.recovering import TRANSACTING, has_part, recover
 from stateward.emulate.fdb.servers import Server
 from stateward.emulate.fdb.state import LOOKED, State
+from stateward.fdb.model import exclusions
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.exclusions import Exclusion
@@ -28,6 +29,7 @@ from stateward.fdb.status.maintenance import Maintenance
 NOTICED, OVER, FIRST_OVER = 3.0, 8.0, 2.0
 #: Between two looks of the data distributor while data moves.
 STEP: Final = 0.5
+_DIGITS: Final = "0123456789abcdef"
 _LETTERS: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
 
@@ -81,6 +83,9 @@ class Database(State):
     def _notice(self, disk: str, server: Server, since: float) -> None:
         del self.fallen[disk]
         self.missing[disk] = (server, since)
+        zone = self.maintenance[0] if self.maintenance is not None else server.zone
+        if server.zone != zone and disk in self.shards.holders():
+            self.maintenance = None  # it ends early where data of another zone is lost
         if has_part(self, disk):
             recover(self, f"{server.address} was lost")
 
@@ -96,9 +101,13 @@ class Database(State):
             self.strangers[disk] = server
             upgrading.turn(self, self.join)
             return
+        if (before := self.known(disk)) is not None:
+            server.disk.coordinates |= before.disk.coordinates
         came_back = self.fallen.pop(disk, None) is not None
         self.missing.pop(disk, None)
         self.servers[disk] = server
+        if self.remembering(self.string) >= self.string.quorum:
+            self.remember()  # one whose disk was wiped is told again
         mine = self.roles.setdefault(disk, [])
         if came_back and TRANSACTING & set(mine):
             mine.clear()
@@ -128,6 +137,9 @@ class Database(State):
     def configure(self, asked: Asked) -> None:
         """Have it be so from now on; whether that is wise was asked before."""
         before = self.settings
+        self.excluded.update(map(exclusions.parse, asked.values.get("exclude", ())))
+        if asked.values.get("locked"):
+            self.store.locked_by = "".join(self.chance.choice(_DIGITS) for _ in range(32))
         self.settings = after = (before or Settings()).changed(asked)
         if before is None:
             recover(self, "the database was created")
@@ -143,6 +155,7 @@ class Database(State):
         name = "".join(self.chance.choice(_LETTERS) for _ in range(32))
         called = description or self.string.description
         self.string = ConnectionString(called, name, tuple(addresses))
+        self.remember()
         recover(self, "coordinators were changed")
 
     def recover(self, cause: str) -> None:

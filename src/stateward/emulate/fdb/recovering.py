@@ -35,6 +35,8 @@ def recover(state: State, cause: str) -> None:
     state.recovery.served = None
     if not state.has_quorum:
         state.recovery.name = "reading_coordinated_state"
+    elif state.logs and state.remembering(state.string) < state.string.quorum:
+        state.recovery.name = "configuration_never_created"
     elif not regional.may_go_on(state):
         state.recovery.name = "locking_coordinated_state"
     else:
@@ -96,3 +98,4 @@ def _recruit(state: State) -> None:
     state.recovery.name = "accepting_commits" if found.lacks_remote else "all_logs_recruited"
     state.behind = (state.behind or state.now) if found.lacks_remote else None
     state.recovery.served = state.now + SERVING
+    state.remember()

@@ -125,6 +125,22 @@ class State:
         """Tell whether a coordinator answers."""
         return any(it.listens_at(address) for it in self.servers.values())
 
+    def remembering(self, string: ConnectionString) -> int:
+        """Return how many coordinators answer and know what is kept by them, or who follows."""
+        return sum(
+            any(
+                string.id in it.disk.coordinates and it.listens_at(at)
+                for it in self.servers.values()
+            )
+            for at in string.coordinators
+        )
+
+    def remember(self) -> None:
+        """Have all coordinators that answer keep what they are to keep."""
+        for it in self.servers.values():
+            if any(map(it.listens_at, self.string.coordinators)):
+                it.disk.coordinates.add(self.string.id)
+
     @property
     def has_quorum(self) -> bool:
         """Whether a majority of the coordinators answers."""

@@ -81,6 +81,25 @@ def test_in_maintenance_nothing_is_healed() -> None:
     assert database.shards.fewest_copies(database.servers) == 2
 
 
+def test_maintenance_ends_where_data_of_another_zone_is_lost() -> None:
+    database = configured()
+    database.begin_maintenance("z5", 600)
+    lose(database, "storage-5", "log-2")
+    after(database, 10.0)
+    assert database.maintained() is not None
+    lose(database, "storage-4")
+    after(database, 10.0)
+    assert database.maintained() is None
+
+
+def test_a_new_database_may_be_locked_and_a_configuration_may_exclude() -> None:
+    database = unconfigured()
+    configure(database, "new double ssd locked")
+    assert len(database.store.locked_by) == 32
+    configure(database, "exclude=127.0.1.5:4501")
+    assert [str(it) for it in database.excluded] == ["127.0.1.5:4501"]
+
+
 def test_a_lost_log_is_a_recovery() -> None:
     database = configured()
     before = database.recovery.generation

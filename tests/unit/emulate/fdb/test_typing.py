@@ -88,6 +88,13 @@ def test_special_keys_are_written_where_that_was_turned_on() -> None:
     assert database.store.locked_by == ""
 
 
+def test_most_coordinators_are_not_given_up() -> None:
+    database = configured("new single ssd")
+    answer = Fdbcli(database).run("exclude failed 127.0.1.1:4501 127.0.1.2:4501", 30)
+    assert "unsafe" in answer.err
+    assert database.failed == set()
+
+
 # -------------------------------------------------------------------------- files, help
 
 

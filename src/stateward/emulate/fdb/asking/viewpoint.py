@@ -45,9 +45,20 @@ class Viewpoint:
         """Tell whether a process can be talked to from here."""
         return server is not None and server.address.plain not in self.blocked
 
+    def is_let_in(self, state: State, string: ConnectionString) -> bool:
+        """Tell whether somebody shows this one the way to the database.
+
+        One coordinator of now is enough; of those before it takes most, who remember who follows.
+        """
+        if self.line != state.line:
+            return False
+        if string.id == state.string.id:
+            return any(self.answers(state, it) for it in string.coordinators)
+        return self.sees_quorum(state, string) and state.remembering(string) >= string.quorum
+
     def is_served(self, state: State, string: ConnectionString) -> bool:
         """Tell whether this one's transactions are served: one coordinator is enough for that."""
-        is_let_in = any(self.answers(state, it) for it in string.coordinators)
+        is_let_in = self.is_let_in(state, string)
         return is_let_in and state.recovery.serves and self.reaches(state.holder("grv_proxy"))
 
     def _at(self, state: State, address: Address) -> Iterator[Server]:

@@ -97,7 +97,7 @@ def _check_impact(tape: Tape, targets: Sequence[Exclusion], *, failed: bool) -> 
         )
     # The real one checks nobody when it is given localities.
     by_address = [it for it in targets if isinstance(it, ByAddress)]
-    if failed and _loses_a_team(database, by_address):
+    if failed and by_address and _is_unsafe(database, by_address):
         raise tape.fail(
             "ERROR: It is unsafe to exclude the specified servers at this time.",
             "Please check that this exclusion does not bring down an entire storage team.",
@@ -107,9 +107,18 @@ def _check_impact(tape: Tape, targets: Sequence[Exclusion], *, failed: bool) -> 
         )
 
 
-def _loses_a_team(database: Database, targets: Sequence[Exclusion]) -> bool:
-    gone = {it.disk.process_id for it in _meant(database, targets)}
-    return any(it.team and set(it.team) <= gone for it in database.shards.pieces)
+def _is_unsafe(database: Database, targets: Sequence[Exclusion]) -> bool:
+    """Tell whether all who have something would go, or most coordinators."""
+    meant = _meant(database, targets)
+    gone = {it.disk.process_id for it in meant}
+    string = database.string
+    left = [
+        it
+        for it in string.coordinators
+        if database.reachable(it) and not any(one.listens_at(it) for one in meant)
+    ]
+    loses_a_team = any(it.team and set(it.team) <= gone for it in database.shards.pieces)
+    return loses_a_team or len(left) < string.quorum
 
 
 def _report(tape: Tape, targets: Sequence[Exclusion]) -> None:

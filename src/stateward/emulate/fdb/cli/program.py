@@ -168,8 +168,8 @@ class Fdbcli:
     def _learn(self) -> ConnectionString:
         """Return who coordinates by the word of those in the cluster file, and write that anew."""
         database = self._database
-        is_let_in = any(self.view.answers(database, it) for it in self.string.coordinators)
-        found = database.string if is_let_in and self.view.line == database.line else self.string
+        is_let_in = self.view.is_let_in(database, self.string)
+        found = database.string if is_let_in else self.string
         if self.is_writable:
             self.string = found
         return found

@@ -28,8 +28,7 @@ def status(
     database: Database, string: ConnectionString, path: str, view: Viewpoint = _HERE
 ) -> dict[str, Any]:
     """Return what somebody with a cluster file sees now, from where it is."""
-    is_let_in = any(view.answers(database, it) for it in string.coordinators)
-    learned = database.string if is_let_in and view.line == database.line else string
+    learned = database.string if view.is_let_in(database, string) else string
     wrong = _messages(database, string, learned, view)
     is_silent = bool(wrong) and wrong[0]["name"] != _OLD_FILE
     theirs = dict(_NOTHING) if is_silent else cluster.section(database)
