@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any, TypeAlias
 
 import click
 from rich.console import Console
 from rich.live import Live
 
+from stateward.app.demo import foundationdb
 from stateward.app.demo.performance import Performance, Step, failure_of
 from stateward.app.demo.report import report, report_of_many
 from stateward.app.demo.session import Session, many, the_story
@@ -26,6 +29,8 @@ from stateward.kube.resources import PODS
 
 #: Seconds between two pictures of the live screen.
 _REFRESH = 0.25
+#: Seconds for which an answer is waited for.
+_ANSWERED = 10.0
 #: The largest number that can be given as a seed, and how many stories at most.
 _SEEDS, _MANY = 2**31 - 1, 1000
 
@@ -131,7 +136,9 @@ async def _in_lines(console: Console, _: _Acts, seed: int | None) -> int:
     began = ports.clock.monotonic()
     for line in render.headline(etcd):
         console.print(line, soft_wrap=True)
-    async with stage(ports, etcd, tick=_ticker(console, ports), say=console.print) as it:
+    tick = _ticker(console, ports)
+    await foundationdb.prepare(None, tick)
+    async with stage(ports, etcd, tick=tick, say=console.print) as it:
         async with the_story(it, seed) as session:
             await session.performance.run(lambda step: _print_step(console, session, step))
         console.print()
@@ -170,6 +177,7 @@ def _whole_cluster(it: Stage) -> str:
 async def _live(console: Console, acts: _Acts, seed: int | None) -> int:
     ports, etcd = Ports.of_this_machine(), the_etcd()
     tick = _ticker(console, ports)
+    await foundationdb.prepare(partial(_agrees, console), tick)
     async with (
         stage(ports, etcd, tick=tick, say=console.print) as it,
         the_story(it, seed) as session,
@@ -185,6 +193,27 @@ async def _live(console: Console, acts: _Acts, seed: int | None) -> int:
         console.print("demo: ending it")
     console.print("demo: nothing is left running")
     return 0
+
+
+async def _agrees(console: Console, question: str) -> bool:
+    """Ask; who says nothing for a while has not agreed."""
+    console.print(f"{question} [y/N, or wait {_ANSWERED:g} s] ", end="", markup=False)
+    typed: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    loop, place = asyncio.get_running_loop(), sys.stdin.fileno()
+
+    def heard() -> None:
+        loop.remove_reader(place)
+        typed.set_result(sys.stdin.readline())
+
+    loop.add_reader(place, heard)
+    try:
+        async with asyncio.timeout(_ANSWERED):
+            return (await typed).strip().lower() in ("y", "yes")
+    except TimeoutError:
+        console.print()
+        return False
+    finally:
+        loop.remove_reader(place)
 
 
 async def _tell_and_stay(
