@@ -20,6 +20,7 @@ import pytest
 
 from contract.fdb.labs import Lab
 from fakes.fdb_databases import LAYOUT, names
+from fakes.orphans import dying_with_us
 from stateward.core.clock import SystemClock
 from stateward.core.version import Version
 from stateward.emulate.fdb.programs import called, shims
@@ -109,6 +110,7 @@ class ProcessLab(Lab):
                 stdout=out,
                 stderr=out,
                 start_new_session=True,
+                preexec_fn=dying_with_us(),
             )
         self._processes[name] = found
         return found

@@ -21,6 +21,7 @@ from stateward.app.demo.stage import Stage, stage, the_etcd
 from stateward.app.local import table
 from stateward.cli import signals
 from stateward.cli.render import demo as render
+from stateward.cli.render.console import Output
 from stateward.core.errors import UsageError
 from stateward.core.ports import Ports
 from stateward.etcd.api.kind import ETCD_CLUSTERS
@@ -52,7 +53,7 @@ def demo(*, check: bool, seed: int | None, seeds: int | None) -> int:
         raise UsageError("--seeds must come with --check", hint="--seed N kills in a single story")
     if check:
         return asyncio.run(_unless_stopped(lambda _: _check(seed, seeds)))
-    console = Console(highlight=False)
+    console = Output(highlight=False)
     show = _live if console.is_terminal else _in_lines
     return asyncio.run(_unless_stopped(lambda acts: show(console, acts, seed)))
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Protocol, TypeVar
 
 import click
-from rich.console import Console
 
 from stateward.app import homes
 from stateward.app import local as app
@@ -21,6 +20,7 @@ from stateward.app.fdb import releases as fdb_releases
 from stateward.app.images import known
 from stateward.app.local import ControlPlane
 from stateward.cli import signals
+from stateward.cli.render.console import Output
 from stateward.cli.render.local import differences_text, report_lines, welcome
 from stateward.core.errors import StatewardError, UsageError
 from stateward.core.ports import Ports
@@ -194,7 +194,7 @@ def _exported() -> Path | None:
 
 
 async def _up(data: Path | None, kind: ControlPlane, planned: Callable[[Path], Plan]) -> None:
-    console = Console(highlight=False, soft_wrap=True)
+    console = Output(highlight=False, soft_wrap=True)
     ports = Ports.of_this_machine()
     stop = signals.stop_event()
     began = ports.clock.monotonic()

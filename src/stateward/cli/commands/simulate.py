@@ -23,6 +23,7 @@ from stateward.app.simulate.workers import PATIENCE, be_quiet
 from stateward.cli.commands import mutants, pairs
 from stateward.cli.main import INTERRUPTED
 from stateward.cli.render import simulate as render
+from stateward.cli.render.console import Output
 from stateward.cli.signals import end_as_by_ctrl_c
 from stateward.core.errors import UsageError
 from stateward.sim.etcd.life import Ask, live
@@ -295,7 +296,7 @@ class _Show:
         self._wish = wish
         self._jobs = jobs
         self._report = report
-        self._out, self._err = Console(highlight=False), Console(stderr=True, highlight=False)
+        self._out, self._err = Output(highlight=False), Output(stderr=True, highlight=False)
         self._began = time.monotonic()
         #: Seconds that lives took, without the shrinking after them.
         self._seconds = 0.0
