@@ -107,7 +107,7 @@ def wiggling() -> Database:
 def degraded() -> Database:
     database = large()
     lose(database, "storage-5")
-    return after(database, 46.0)
+    return after(database, 51.0)
 
 
 def mostly_excluded() -> Database:

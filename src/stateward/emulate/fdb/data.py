@@ -13,8 +13,8 @@ from stateward.emulate.fdb.servers import Server
 from stateward.emulate.fdb.state import LogSet, State
 from stateward.fdb.model import locality
 
-#: Seconds after which data of a lost disk is copied from its other copies.
-HEALED: Final = 45.0
+#: Seconds after which copies on a lost disk count no more, and are made anew elsewhere.
+HEALED, COPIED = 45.0, 50.0
 #: The share of all room that may be in use when somebody is excluded.
 _FULL: Final = 0.9
 
@@ -46,7 +46,7 @@ def places(state: State) -> dict[str, Place]:
     if state.settings is None:
         return {}
     wanted, holders = spread(state, state.settings), state.shards.holders()
-    kept = [it for disk, it in away(state).items() if disk in holders]
+    kept = [it for disk, it in away(state, COPIED).items() if disk in holders]
     found = wanted.places([*chosen(state, state.settings), *kept])
     zones: dict[str, set[str]] = {}
     for group, zone in found.values():
@@ -68,7 +68,7 @@ def _is_in(server: Server, center: str) -> bool:
     return server.localities.get(locality.DATA_CENTER) == center
 
 
-def away(state: State) -> dict[str, Server]:
+def away(state: State, patience: float = HEALED) -> dict[str, Server]:
     """Return those that are missed, but not for long enough, or may be away.
 
     A zone may be by maintenance; and where a whole region is away its disks are not given up.
@@ -77,7 +77,7 @@ def away(state: State) -> dict[str, Server]:
     return {
         disk: server
         for disk, (server, since) in (state.missing | state.fallen).items()
-        if (state.now < since + HEALED or server.zone == zone or _is_region_away(state, server))
+        if (state.now < since + patience or server.zone == zone or _is_region_away(state, server))
         and not server.is_meant(state.barred)
     }
 

@@ -14,7 +14,7 @@ from stateward.emulate.fdb import data, recovering, regional, upgrading
 from stateward.emulate.fdb.asking.clients import Client
 from stateward.emulate.fdb.configuration.settings import Settings
 from stateward.emulate.fdb.configuration.tokens import Asked
-from stateward.emulate.fdb.data import HEALED
+from stateward.emulate.fdb.data import COPIED, HEALED
 from stateward.emulate.fdb.recovering import TRANSACTING, has_part, recover
 from stateward.emulate.fdb.servers import Server
 from stateward.emulate.fdb.state import LOOKED, State
@@ -50,7 +50,7 @@ class Database(State):
     def _next(self, latest: float) -> float:
         """Return when something is due next."""
         due = [since + NOTICED for _, since in self.fallen.values()]
-        due += [since + HEALED for _, since in self.missing.values()]
+        due += [since + it for _, since in self.missing.values() for it in (HEALED, COPIED)]
         if self.recovery.served is not None:
             due += [self.recovery.served + self._lasts, self.looks, self.looks + LOOKED]
         if self.shards.is_moving():

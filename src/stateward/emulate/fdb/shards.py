@@ -18,7 +18,7 @@ from stateward.emulate.fdb.configuration.spreads import Place, Spread
 _PIECES: Final = 16
 #: Bytes a second that are copied, all moves together; and seconds that each takes at least.
 RATE: Final = 12_000_000
-_AT_LEAST: Final = 0.3
+_AT_LEAST: Final = 1.2
 
 
 @dataclass(slots=True)
