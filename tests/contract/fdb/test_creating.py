@@ -11,6 +11,7 @@ from stateward.core.errors import OutcomeUnknown
 from stateward.fdb.admin.errors import DatabaseRefused, Refusal
 from stateward.fdb.model.configuration import Configuration
 from stateward.fdb.status import configuration, health, recovery
+from stateward.fdb.status.reading import Status
 
 
 async def refused(work: Any) -> Refusal:
@@ -130,3 +131,16 @@ async def test_a_locked_database_serves_only_who_knows_of_it(fresh: Lab) -> None
     await fresh.admin.configure(Configuration(logs=3))  # the operator goes on
     again = await fresh.typed("lock")
     assert (again.code, "1038" in again.err) == (1, True)
+
+
+async def test_who_is_made_for_logs_has_them_when_it_comes(bare: Lab) -> None:
+    await bare.lose("log-1", "log-2", "log-3")
+    await bare.admin.create(DOUBLE)
+    await bare.sees(health.is_available, True)
+    await bare.come_back("log-1", "log-2", "log-3")
+
+    def classes_of_logs(status: Status) -> object:
+        entries = (status.document.cluster.processes or {}).values()
+        return {it.class_type for it in entries if any(one.role == "log" for one in it.roles)}
+
+    await bare.sees(classes_of_logs, {"log"})

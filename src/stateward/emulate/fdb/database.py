@@ -72,9 +72,16 @@ class Database(State):
         if served is not None and is_whole and self.now >= served + self._lasts:
             self.recovery.name = "fully_recovered"
             del self.logs[:-1]
-            if regional.is_better_elsewhere(self):
-                recover(self, "a region that is wanted more is well again")
+            self._improve()
         data.distribute(self)
+
+    def _improve(self) -> None:
+        """Recruit anew where that is better; nothing is, unless somebody came."""
+        came, self.came = self.came, False
+        if regional.is_better_elsewhere(self):
+            recover(self, "a region that is wanted more is well again")
+        elif came and recovering.is_better_possible(self):
+            recover(self, "somebody who is made for it came")
 
     @property
     def _lasts(self) -> float:
@@ -106,6 +113,7 @@ class Database(State):
         came_back = self.fallen.pop(disk, None) is not None
         self.missing.pop(disk, None)
         self.servers[disk] = server
+        self.came = True
         if self.remembering(self.string) >= self.string.quorum:
             self.remember()  # one whose disk was wiped is told again
         mine = self.roles.setdefault(disk, [])

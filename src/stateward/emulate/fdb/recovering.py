@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.emulate.fdb import recruiting, regional
-from stateward.emulate.fdb.recruiting import Lacking
+from stateward.emulate.fdb.recruiting import Lacking, Roles
+from stateward.emulate.fdb.servers import Server
 from stateward.emulate.fdb.state import LogSet, State
 
 #: Roles that go on while nobody can write.
@@ -72,6 +73,23 @@ def complete(state: State) -> None:
         )
     state.logs[-1].remote = found.remote
     state.recovery.name, state.behind = "all_logs_recruited", None
+
+
+def is_better_possible(state: State) -> bool:
+    """Tell whether somebody came who is made more for logs, or for being in charge."""
+    assert state.settings is not None  # noqa: S101 - it serves
+    found = regional.recruited(state, state.settings)
+    if isinstance(found, Lacking):
+        return False
+    return any(
+        recruiting.fitness(_with(state, found.roles, role), role)
+        < recruiting.fitness(_with(state, state.roles, role), role)
+        for role in ("log", "cluster_controller", "master")
+    )
+
+
+def _with(state: State, roles: Roles, role: str) -> list[Server]:
+    return [state.servers[it] for it, mine in roles.items() if role in mine and it in state.servers]
 
 
 def _recruit(state: State) -> None:

@@ -90,6 +90,13 @@ def recruited(servers: Sequence[Server], wanted: Wanted) -> Roles | Lacking:
     return found
 
 
+def fitness(servers: Iterable[Server], role: str) -> list[int]:
+    """Return how well those with a role are made for it, the worst first: the higher the worse."""
+    order = _LOG if role == "log" else (_SINGLES[role], *_STATELESS)
+    kinds = (it.process_class for it in servers)
+    return sorted((order.index(it) if it in order else len(order) for it in kinds), reverse=True)
+
+
 def in_charge(servers: Sequence[Server], roles: Roles) -> Roles:
     """Return roles with those of the two who must be there before anybody can be recruited."""
     free = [it for it in servers if it.process_class.may_be_stateless]

@@ -75,6 +75,8 @@ class State:
     fallen: dict[str, tuple[Server, float]] = field(default_factory=dict)
     #: Those that are known to be gone, with their disks; they may come back.
     missing: dict[str, tuple[Server, float]] = field(default_factory=dict)
+    #: Whether somebody came since it was last asked who is made for what.
+    came: bool = False
     #: Those that run and speak another protocol, and those that run and nobody hears.
     strangers: dict[str, Server] = field(default_factory=dict)
     cut: dict[str, Server] = field(default_factory=dict)
