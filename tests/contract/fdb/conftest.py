@@ -7,10 +7,12 @@ has that with each way to its keys.
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -18,6 +20,9 @@ import pytest
 from contract.fdb.labs import DOUBLE, Lab, bound_lab, model_lab
 from contract.fdb.process_labs import process_lab
 from fakes import loops
+from stateward.app.fdb import available
+from stateward.core.errors import UsageError
+from stateward.core.version import Version
 
 Opened = Callable[[], AbstractAsyncContextManager[Lab]]
 _NAMES = {"bare", "fresh", "lab", "keyed"}
@@ -28,9 +33,24 @@ _LIMIT, _REAL_LIMIT = 120.0, 900.0
 def backends() -> dict[str, Opened]:
     """Return by name what scenarios are played on."""
     found: dict[str, Opened] = {"model": model_lab, "programs": process_lab}
-    if named := os.environ.get("STATEWARD_FDB_BIN"):
-        found["real"] = lambda: process_lab(Path(named))
+    if (named := _named()) is not None:
+        found["real"] = lambda: process_lab(named)
     return found
+
+
+@cache
+def _named() -> Path | None:
+    """Return where real programs of 7.3 are that somebody named; those named in vain are an error."""
+    if not os.environ.get(available.NAMED):
+        return None
+    try:
+        every = asyncio.run(available.available())
+        chosen = available.choose(Version(7, 3, 79), every)
+    except UsageError as error:
+        raise pytest.UsageError(error.sentence()) from error
+    if isinstance(chosen, available.Emulated) or chosen.emulated:
+        raise pytest.UsageError(f"{available.NAMED} must name real programs, and names {chosen}")
+    return chosen.programs["fdbserver"].parent
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -26,3 +27,5 @@ def lines_of(stats: Mapping[str, Iterable[Any]]) -> Iterator[str]:
         yield f"{name:34} {same:9} {explained:10}"
     alike, odd = sum(it[1] for it in rows), sum(it[2] for it in rows)
     yield f"{'all':34} {alike:9} {odd:10}   not played: {len(NOT_PLAYED)} recordings"
+    if not os.environ.get("STATEWARD_FDB_BIN"):
+        yield "scenarios: on the model and its programs; STATEWARD_FDB_BIN names no real FoundationDB"
