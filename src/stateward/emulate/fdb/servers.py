@@ -84,12 +84,11 @@ class Server:
 
     def listens_at(self, address: Address) -> bool:
         """Tell whether it is the one at an address, which may be a name."""
-        if address.is_name:
-            named = self.localities.get(locality.DNS_NAME) == address.host
-            return named and any(
-                (it.port, it.tls) == (address.port, address.tls) for it in self.addresses
-            )
-        return any(it.canonical == address.canonical for it in self.addresses)
+        name = self.localities.get(locality.DNS_NAME)
+        return any(
+            address.host in (it.host, name) and (it.port, it.tls) == (address.port, address.tls)
+            for it in self.addresses
+        )
 
     def is_meant(self, exclusions: Collection[Exclusion]) -> bool:
         """Tell whether one of some exclusions means it."""
