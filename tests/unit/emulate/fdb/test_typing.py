@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from fakes.fdb_databases import configured, lose
+from fakes.fdb_databases import configured, lose, unconfigured
 from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.cli.helping import SUMMARIES
 from stateward.emulate.fdb.cli.program import Fdbcli
@@ -130,6 +130,34 @@ def test_the_long_status_says_first_that_it_is_emulated() -> None:
     for line in ("status", "status details"):
         assert typed(database, line).splitlines()[0] == EMULATED
     assert "EMULATED" not in typed(database, "status minimal")
+
+
+# -------------------------------------------------------------------------- how long it takes
+
+
+def without(*gone: str) -> Database:
+    database = configured()
+    lose(database, *gone)
+    database.advance(database.now + 10)
+    return database
+
+
+@pytest.mark.parametrize(
+    ("database", "seconds"),
+    [
+        (configured(), 0.0),
+        (unconfigured(), 15.0),
+        (without("log-1", "log-2"), 15.0),
+        (without("storage-2", "storage-3"), 2.0),
+        (without("storage-1", "storage-2", "storage-3"), 5.0),
+    ],
+    ids=["healthy", "unconfigured", "no logs", "no majority", "no coordinator"],
+)
+def test_a_status_takes_as_long_as_it_took_there(database: Database, seconds: float) -> None:
+    """Seconds as recorded, without those that a program takes to start."""
+    began = database.now
+    Fdbcli(database).run("status json", 60)
+    assert database.now - began == seconds
 
 
 # -------------------------------------------------------------------------- from where
