@@ -27,9 +27,13 @@ class Disk:
     #: Which class somebody gave it with ``setclass``; lost with the folder.
     chosen_class: ProcessClass | None = None
     #: Generations of coordinators whose state it holds, or who follow them.
-    coordinates: set[str] = field(default_factory=set)
+    coordinates: tuple[str, ...] = ()
     total: int = TOTAL
     free: int = FREE
+
+    def remember(self, *generations: str) -> None:
+        """Hold the state of some generations too; in an order, so that it is always kept alike."""
+        self.coordinates = tuple(sorted({*self.coordinates, *generations}))
 
 
 @dataclass(slots=True)

@@ -132,6 +132,32 @@ def test_the_long_status_says_first_that_it_is_emulated() -> None:
     assert "EMULATED" not in typed(database, "status minimal")
 
 
+def test_data_stays_where_it_is_while_somebody_wants_that() -> None:
+    database = configured(size=100_000_000)
+    typed(database, "datadistribution off")
+    Fdbcli(database).run("exclude no_wait 127.0.1.5:4501", 30)
+    database.advance(database.now + 300)
+    assert not database.shards.is_moving()
+    assert "127.0.1.5:4501" in typed(
+        database,
+        "getrangekeys \\xff\\xff/management/in_progress_exclusion/"
+        " \\xff\\xff/management/in_progress_exclusion0",
+    )
+    assert json.loads(typed(database, "status json"))["cluster"]["data_distribution_disabled"]
+    typed(database, "datadistribution on")
+    database.advance(database.now + 60)
+    assert "Successfully" in typed(database, "exclude 127.0.1.5:4501")
+
+
+def test_the_check_of_copies_is_turned_off_and_on() -> None:
+    database = configured()
+    assert typed(database, "consistencycheck") == "consistency check: on\n"
+    typed(database, "consistencycheck off")
+    assert typed(database, "consistencycheck") == "consistency check: off\n"
+    typed(database, "consistencycheck on")
+    assert not database.unchecked
+
+
 # -------------------------------------------------------------------------- how long it takes
 
 

@@ -276,6 +276,8 @@ _SIMPLE: Final[Mapping[str, Callable[[Tape, list[str]], Waits]]] = {
     "unlock": commands.unlock,
     "sleep": _sleep,
     "help": helping.help_,
+    "consistencycheck": commands.consistencycheck,
+    "datadistribution": commands.datadistribution,
     "waitconnected": commands.waitconnected,
     "waitopen": commands.waitopen,
 }
