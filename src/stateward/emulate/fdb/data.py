@@ -24,7 +24,7 @@ _FULL: Final = 0.9
 
 def distribute(state: State) -> None:
     """Choose where data goes, if anybody looks."""
-    if state.settings is not None and state.has_looked:
+    if state.settings is not None and state.has_looked and not state.stays:
         state.shards.plan(places(state), state.servers, spread(state, state.settings))
 
 

@@ -53,14 +53,14 @@ class Database(State):
         due += [since + it for _, since in self.missing.values() for it in (HEALED, COPIED)]
         if self.recovery.served is not None:
             due += [self.recovery.served + self._lasts, self.looks, self.looks + LOOKED]
-        if self.shards.is_moving():
+        if self.shards.is_moving() and not self.stays:
             due.append(self.now + STEP)
         if self.maintenance is not None:
             due.append(self.maintenance[1])
         return min((it for it in due if it > self.now), default=latest)
 
     def _pass(self, seconds: float) -> None:
-        if self.has_looked:
+        if self.has_looked and not self.stays:
             self.shards.advance(seconds)
         for disk, (server, since) in list(self.fallen.items()):
             if self.now >= since + NOTICED:
@@ -109,7 +109,7 @@ class Database(State):
             upgrading.turn(self, self.join)
             return
         if (before := self.known(disk)) is not None:
-            server.disk.coordinates |= before.disk.coordinates
+            server.disk.remember(*before.disk.coordinates)
         came_back = self.fallen.pop(disk, None) is not None
         self.missing.pop(disk, None)
         self.servers[disk] = server

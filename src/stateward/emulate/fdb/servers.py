@@ -27,9 +27,13 @@ class Disk:
     #: Which class somebody gave it with ``setclass``; lost with the folder.
     chosen_class: ProcessClass | None = None
     #: Generations of coordinators whose state it holds, or who follow them.
-    coordinates: set[str] = field(default_factory=set)
+    coordinates: tuple[str, ...] = ()
     total: int = TOTAL
     free: int = FREE
+
+    def remember(self, *generations: str) -> None:
+        """Hold the state of some generations too; in an order, so that it is always kept alike."""
+        self.coordinates = tuple(sorted({*self.coordinates, *generations}))
 
 
 @dataclass(slots=True)
@@ -84,12 +88,11 @@ class Server:
 
     def listens_at(self, address: Address) -> bool:
         """Tell whether it is the one at an address, which may be a name."""
-        if address.is_name:
-            named = self.localities.get(locality.DNS_NAME) == address.host
-            return named and any(
-                (it.port, it.tls) == (address.port, address.tls) for it in self.addresses
-            )
-        return any(it.canonical == address.canonical for it in self.addresses)
+        name = self.localities.get(locality.DNS_NAME)
+        return any(
+            address.host in (it.host, name) and (it.port, it.tls) == (address.port, address.tls)
+            for it in self.addresses
+        )
 
     def is_meant(self, exclusions: Collection[Exclusion]) -> bool:
         """Tell whether one of some exclusions means it."""

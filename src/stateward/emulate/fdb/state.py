@@ -100,6 +100,9 @@ class State:
     maintenance: tuple[str, float] | None = None
     #: When somebody begins to look at the data; before that, what was seen last still counts.
     looks: float = 0.0
+    #: Whether somebody had data stay where it is, and the check of copies against each other stop.
+    stays: bool = False
+    unchecked: bool = False
     #: Until when pieces are cut anew.
     cuts: float = 0.0
 
@@ -141,7 +144,7 @@ class State:
         """Have all coordinators that answer keep what they are to keep."""
         for it in self.servers.values():
             if any(map(it.listens_at, self.string.coordinators)):
-                it.disk.coordinates.add(self.string.id)
+                it.disk.remember(self.string.id)
 
     @property
     def has_quorum(self) -> bool:

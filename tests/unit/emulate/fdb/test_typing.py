@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from fakes.fdb_databases import configured, lose
+from fakes.fdb_databases import configured, lose, unconfigured
 from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.cli.helping import SUMMARIES
 from stateward.emulate.fdb.cli.program import Fdbcli
@@ -130,6 +130,60 @@ def test_the_long_status_says_first_that_it_is_emulated() -> None:
     for line in ("status", "status details"):
         assert typed(database, line).splitlines()[0] == EMULATED
     assert "EMULATED" not in typed(database, "status minimal")
+
+
+def test_data_stays_where_it_is_while_somebody_wants_that() -> None:
+    database = configured(size=100_000_000)
+    typed(database, "datadistribution off")
+    Fdbcli(database).run("exclude no_wait 127.0.1.5:4501", 30)
+    database.advance(database.now + 300)
+    assert not database.shards.is_moving()
+    assert "127.0.1.5:4501" in typed(
+        database,
+        "getrangekeys \\xff\\xff/management/in_progress_exclusion/"
+        " \\xff\\xff/management/in_progress_exclusion0",
+    )
+    assert json.loads(typed(database, "status json"))["cluster"]["data_distribution_disabled"]
+    typed(database, "datadistribution on")
+    database.advance(database.now + 60)
+    assert "Successfully" in typed(database, "exclude 127.0.1.5:4501")
+
+
+def test_the_check_of_copies_is_turned_off_and_on() -> None:
+    database = configured()
+    assert typed(database, "consistencycheck") == "consistency check: on\n"
+    typed(database, "consistencycheck off")
+    assert typed(database, "consistencycheck") == "consistency check: off\n"
+    typed(database, "consistencycheck on")
+    assert not database.unchecked
+
+
+# -------------------------------------------------------------------------- how long it takes
+
+
+def without(*gone: str) -> Database:
+    database = configured()
+    lose(database, *gone)
+    database.advance(database.now + 10)
+    return database
+
+
+@pytest.mark.parametrize(
+    ("database", "seconds"),
+    [
+        (configured(), 0.0),
+        (unconfigured(), 15.0),
+        (without("log-1", "log-2"), 15.0),
+        (without("storage-2", "storage-3"), 2.0),
+        (without("storage-1", "storage-2", "storage-3"), 5.0),
+    ],
+    ids=["healthy", "unconfigured", "no logs", "no majority", "no coordinator"],
+)
+def test_a_status_takes_as_long_as_it_took_there(database: Database, seconds: float) -> None:
+    """Seconds as recorded, without those that a program takes to start."""
+    began = database.now
+    Fdbcli(database).run("status json", 60)
+    assert database.now - began == seconds
 
 
 # -------------------------------------------------------------------------- from where

@@ -57,6 +57,26 @@ def unlock(tape: Tape, _words: Sequence[str]) -> Waits:
     raise tape.fail("ERROR: Incorrect passphrase entered.")
 
 
+def datadistribution(tape: Tape, words: Sequence[str]) -> Waits:
+    """Have data stay where it is, or move again."""
+    if list(words) not in (["on"], ["off"]):
+        raise tape.misused("datadistribution <on|off>")
+    yield from tape.serve()
+    tape.database.stays = words[0] == "off"
+    tape.say(f"data distribution: {words[0]}")
+
+
+def consistencycheck(tape: Tape, words: Sequence[str]) -> Waits:
+    """Tell whether copies are compared with each other, or have that stop, or go on."""
+    if list(words) not in ([], ["on"], ["off"]):
+        raise tape.misused("consistencycheck [on|off]")
+    yield from tape.serve()
+    if words:
+        tape.database.unchecked = words[0] == "off"
+    else:
+        tape.say(f"consistency check: {'off' if tape.database.unchecked else 'on'}")
+
+
 def waitconnected(tape: Tape, _words: Sequence[str]) -> Waits:
     """Wait until somebody answers."""
     coordinators = tape.string.coordinators

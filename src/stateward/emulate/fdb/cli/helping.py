@@ -12,7 +12,9 @@ SUMMARIES: Final[Mapping[str, str]] = {
     "clear": "take a key away",
     "clearrange": "take all keys away from one to another",
     "configure": "make a database, or change its configuration",
+    "consistencycheck": "compare copies with each other, or not",
     "coordinators": "list or change coordinators",
+    "datadistribution": "let data move, or have it stay",
     "exclude": "have data leave processes",
     "fileconfigure": "change the configuration to that of a file",
     "get": "read a key",
@@ -42,7 +44,7 @@ def help_(tape: Tape, words: Sequence[str]) -> Waits:
     yield from ()
     if not words:
         tape.say("", "EMULATED: these are the commands of the stand-in.", "")
-        tape.say(*(f" {name:<14} {text}" for name, text in SUMMARIES.items()), "")
+        tape.say(*(f" {name:<17} {text}" for name, text in SUMMARIES.items()), "")
     elif words[0] in SUMMARIES:
         tape.say("", f"{words[0]}: {SUMMARIES[words[0]]}", "")
     else:

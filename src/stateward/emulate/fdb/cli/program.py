@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from stateward.emulate.fdb.asking.clients import Client
+from stateward.emulate.fdb.asking.clogs import Silence
 from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.cli import (
     commands,
@@ -43,6 +44,9 @@ Steps: TypeAlias = Generator[float, None, int]
 _FOR_EVER: Final = 86_400.0
 #: Seconds that it takes to find out how a database is that does not serve.
 _PROBING: Final = 12.0
+#: The same where coordinators lack, and where nobody answers in time.
+_ASKING, _TOO_LATE = 2.0, 30.0
+_STEP: Final = 0.5
 
 
 @dataclass(slots=True)
@@ -70,6 +74,8 @@ class Fdbcli:
         #: What the cluster file holds; it is written anew when it is old, where it can be.
         self.string: ConnectionString = database.string
         self.is_writable = True
+        #: For how many seconds a database is waited for before anything is asked.
+        self.patience = 3.0
         self.log_group = "default"
         #: Told of every process that is killed, or shall stand still for seconds and then end.
         self.killed: Callable[[str], None] = lambda _address: None
@@ -129,7 +135,14 @@ class Fdbcli:
         while session.suspended and seconds > 0:
             self.suspended(*session.suspended.pop(0))
 
+    def _open(self, tape: Tape) -> Waits:
+        """Wait for a database that does not serve, as every call does before it begins."""
+        until = self._database.now + self.patience
+        while not tape.is_served and self._database.now < until:
+            yield min(_STEP, until - self._database.now)
+
     def _run_all(self, parts: Sequence[Command], tape: Tape, session: Session) -> Waits:
+        yield from self._open(tape)
         for place, it in enumerate(parts):
             if len(parts) > 1:
                 tape.say(f">>> {it.text}")
@@ -177,8 +190,7 @@ class Fdbcli:
     # ------------------------------------------------------------------ how it is
 
     def _status(self, tape: Tape, words: list[str], _session: Session) -> Waits:
-        if tape.sees_quorum and not tape.is_served:
-            yield _PROBING
+        yield self._takes(tape)
         found = document.status(self._database, self.string, self._path, self.view)
         match words:
             case ["json"]:
@@ -193,6 +205,14 @@ class Fdbcli:
                 raise tape.misused("status [minimal|details|json]")
         if self.view.meets_strangers(self._database, tape.string):
             tape.warn(_FOREIGN, "")
+
+    def _takes(self, tape: Tape) -> float:
+        """Return for how many seconds a status is waited for."""
+        if not tape.sees_quorum:
+            return _ASKING
+        if self._database.clog.silence is Silence.TIMEOUT:
+            return _TOO_LATE
+        return 0.0 if tape.is_served else _PROBING
 
     # ------------------------------------------------------------------ ending processes
 
@@ -256,6 +276,8 @@ _SIMPLE: Final[Mapping[str, Callable[[Tape, list[str]], Waits]]] = {
     "unlock": commands.unlock,
     "sleep": _sleep,
     "help": helping.help_,
+    "consistencycheck": commands.consistencycheck,
+    "datadistribution": commands.datadistribution,
     "waitconnected": commands.waitconnected,
     "waitopen": commands.waitopen,
 }

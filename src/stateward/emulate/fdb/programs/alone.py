@@ -47,7 +47,9 @@ async def run(typist: Typist, line: str, shown: Shown, seconds: float) -> int | 
     database.line = view.line
     _see(database, typist.seeker)
     tape = Tape(database)
-    steps = Fdbcli(database, typist.path, view).steps(line, tape, seconds)
+    fdbcli = Fdbcli(database, typist.path, view)
+    fdbcli.patience = 0.0  # somebody was looked for already
+    steps = fdbcli.steps(line, tape, seconds)
     out = err = 0
     while True:
         try:

@@ -122,6 +122,8 @@ def _rest(database: Database) -> dict[str, Any]:
     }
     if database.store.locked_by:
         found["database_lock_state"]["lock_uid"] = database.store.locked_by
+    if database.stays:
+        found["data_distribution_disabled"] = True
     if (zone := database.maintained()) is not None:
         found["maintenance_zone"] = zone.zone
         found["maintenance_seconds_remaining"] = round(zone.seconds, 3)

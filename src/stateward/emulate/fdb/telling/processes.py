@@ -22,8 +22,9 @@ _MEASURED: Final = 60.0
 
 def processes(database: Database) -> dict[str, Any]:
     """Return an entry for everybody who reports; who was just lost still has most of one."""
+    storing = data.storage_disks(database)
     found = {
-        disk: (_unasked if disk in database.clog.unasked else _entry)(database, it)
+        disk: (_unasked if disk in database.clog.unasked else _entry)(database, it, storing)
         for disk, it in database.servers.items()
     }
     for disk, (it, _) in database.fallen.items():
@@ -69,10 +70,10 @@ def _remembered(database: Database, server: Server) -> dict[str, Any]:
     return found
 
 
-def _unasked(database: Database, server: Server) -> dict[str, Any]:
+def _unasked(database: Database, server: Server, storing: set[str]) -> dict[str, Any]:
     """Return what others know of a process that did not answer in time."""
     few = ("id", "role", "storage_metadata", "tss")
-    roles = [{key: it[key] for key in few if key in it} for it in _roles(database, server)]
+    roles = [{key: it[key] for key in few if key in it} for it in _roles(database, server, storing)]
     return _remembered(database, server) | {
         "command_line": server.command_line,
         "memory": {"limit_bytes": numbers.of_process(server)["memory"]["limit_bytes"]},
@@ -81,7 +82,7 @@ def _unasked(database: Database, server: Server) -> dict[str, Any]:
     }
 
 
-def _entry(database: Database, server: Server) -> dict[str, Any]:
+def _entry(database: Database, server: Server, storing: set[str]) -> dict[str, Any]:
     found = _remembered(database, server) | numbers.of_process(server)
     found |= {
         "command_line": server.command_line,
@@ -90,7 +91,7 @@ def _entry(database: Database, server: Server) -> dict[str, Any]:
         "machine_id": server.machine,
         "version": str(server.version),
     }
-    found["roles"] = list(_roles(database, server))
+    found["roles"] = list(_roles(database, server, storing))
     found["messages"] = list(_messages(server, found["roles"]))
     found["uptime_seconds"] = round(database.now - server.started, 3)
     if server.degraded:
@@ -117,11 +118,11 @@ def _localities(server: Server) -> dict[str, str]:
 # -------------------------------------------------------------------------- roles
 
 
-def _roles(database: Database, server: Server) -> Iterator[dict[str, Any]]:
+def _roles(database: Database, server: Server, storing: set[str]) -> Iterator[dict[str, Any]]:
     disk, serves = server.disk.process_id, _is_served(database)
     if serves and any(map(server.listens_at, database.string.coordinators)):
         yield {"role": "coordinator"}
-    if disk in data.storage_disks(database):
+    if disk in storing:
         yield _storage(database, server)
     for role in database.roles.get(disk, ()):
         if role != "log":

@@ -45,6 +45,10 @@ def entries(database: Database) -> Iterator[tuple[bytes, bytes]]:
     yield from _processes(database)
     if (zone := database.maintained()) is not None:
         yield MANAGEMENT + b"maintenance/" + zone.zone.encode(), str(int(zone.seconds)).encode()
+    mode = b"0" if database.stays else b"1"
+    yield MANAGEMENT + b"data_distribution/mode", mode
+    if database.unchecked:
+        yield MANAGEMENT + b"consistency_check_suspended", b""
     if database.store.locked_by:
         yield MANAGEMENT + b"db_locked", database.store.locked_by.encode()
 
