@@ -7,7 +7,7 @@ is written. Versions grow by a million a second, as the real ones do.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -102,6 +102,18 @@ class Store:
         del versions[: max(0, kept)]
 
 
+def overlaid(
+    found: Iterable[tuple[bytes, bytes]],
+    writes: Mapping[bytes, bytes | None],
+    begin: bytes,
+    end: bytes,
+) -> list[tuple[bytes, bytes]]:
+    """Return what was read with what was written since: a transaction sees its own writes."""
+    mine = {key: it for key, it in writes.items() if begin <= key < end}
+    both: dict[bytes, bytes | None] = {**dict(found), **mine}
+    return sorted((key, it) for key, it in both.items() if it is not None)
+
+
 class Transaction:
     """Reads at one version, sees its own writes, and commits all of them or none."""
 
@@ -128,13 +140,7 @@ class Transaction:
         """Return keys and values from one on and below another."""
         self._check(begin)
         self._reads.append((begin, end))
-        found = dict(self._store.span(begin, end, self._version))
-        for key, value in self._writes.items():
-            if begin <= key < end:
-                found.pop(key, None)
-                if value is not None:
-                    found[key] = value
-        return sorted(found.items())
+        return overlaid(self._store.span(begin, end, self._version), self._writes, begin, end)
 
     def set(self, key: bytes, value: bytes) -> None:
         """Write a value."""

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 from stateward.core.errors import OutcomeUnknown
 from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.keys import overlaid
 from stateward.emulate.fdb.keyspace import ModelKeys
 from stateward.emulate.fdb.talk.messages import (
     Commit,
@@ -122,13 +123,8 @@ class _Remote:
 
     async def get_range(self, begin: bytes, end: bytes) -> list[tuple[bytes, bytes]]:
         """Return keys and values from one on and below another."""
-        found = dict(await self._asked(GetRange(begin, end)))
-        for key, value in self.writes.items():
-            if begin <= key < end:
-                found.pop(key, None)
-                if value is not None:
-                    found[key] = value
-        return sorted(found.items())
+        found = await self._asked(GetRange(begin, end))
+        return overlaid(found, self.writes, begin, end)
 
     def set(self, key: bytes, value: bytes) -> None:
         """Write a value."""
