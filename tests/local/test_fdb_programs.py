@@ -212,7 +212,7 @@ class World:
         except TimeoutError:
             raise AssertionError(f"{what}: not within {PATIENCE:g} s") from None
 
-    async def group(self, name: str) -> tuple[processes.Process, ...]:
+    async def group(self, name: str) -> tuple[processes.Reporting, ...]:
         found = processes.roster(await self.admin.status())
         return tuple(found.value.groups.get(name, ())) if isinstance(found, Known) else ()
 

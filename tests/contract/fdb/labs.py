@@ -42,7 +42,7 @@ def value(fact: Any) -> Any:
     return fact.value if isinstance(fact, Known) else fact
 
 
-def group(status: Status, name: str) -> tuple[processes.Process, ...]:
+def group(status: Status, name: str) -> tuple[processes.Reporting, ...]:
     """Return the processes of a name; none where nobody knows all of them."""
     found = value(processes.roster(status))
     return () if found == "?" else tuple(found.groups.get(name, ()))

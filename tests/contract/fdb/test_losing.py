@@ -133,7 +133,7 @@ async def test_a_process_of_another_class_takes_other_work(lab: Lab) -> None:
     await lab.sees(does, [("stateless", False)])
 
 
-def _stores(one: processes.Process) -> bool:
+def _stores(one: processes.Reporting) -> bool:
     return any(it.role == "storage" for it in one.entry.roles)
 
 

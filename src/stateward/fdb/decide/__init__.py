@@ -1,0 +1,1 @@
+"""Judgement: what is wanted and what is allowed now; pure, values in and values out."""
