@@ -146,8 +146,7 @@ class AutomationOptions(Part):
         Seconds, Field(description="From when a terminating pod has failed.", default=300)
     ] = 300
     max_concurrent_replacements: Annotated[
-        int | None,
-        Meta(ge=0),
+        Annotated[int, Meta(ge=0)] | None,
         Field(description="How many groups with an old shape are replaced at a time."),
     ] = None
     deletion_mode: Annotated[

@@ -105,8 +105,7 @@ class DatabaseConfiguration(Part, rename=None):
         Word, Field(description="How data goes to another engine: disabled, gradual, aggressive.")
     ] = ""
     perpetual_storage_wiggle: Annotated[
-        int | None,
-        Meta(ge=0, le=1000),
+        Annotated[int, Meta(ge=0, le=1000)] | None,
         Field(description="How many storage servers are rewritten at a time; 0: none."),
     ] = None
     perpetual_storage_wiggle_locality: Annotated[

@@ -49,7 +49,8 @@ class GroupService(Part):
         options.PublicIPSource, Field(description="Whose address is told.", default="pod")
     ] = "pod"
     pod_ip_family: Annotated[
-        int | None, Meta(ge=4, le=6), Field(description="Which address of the pod: 4 or 6.")
+        Annotated[int, Meta(ge=4, le=6)] | None,
+        Field(description="Which address of the pod: 4 or 6."),
     ] = None
 
 
@@ -89,16 +90,14 @@ class FoundationDBProcessGroupSpec(Part):
     ] = ()
     remove: Annotated[bool, Field(description="It shall go.", default=False)] = False
     removal_timestamp: Annotated[
-        str | None,
-        Meta(max_length=64),
+        Annotated[str, Meta(max_length=64)] | None,
         Field(description="Since when it shall.", format="date-time"),
     ] = None
     excluded: Annotated[bool, Field(description="It holds nothing any more.", default=False)] = (
         False
     )
     exclusion_timestamp: Annotated[
-        str | None,
-        Meta(max_length=64),
+        Annotated[str, Meta(max_length=64)] | None,
         Field(description="Since when it does not.", format="date-time"),
     ] = None
     exclusion_skipped: Annotated[

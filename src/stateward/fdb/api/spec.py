@@ -164,8 +164,7 @@ class FoundationDBClusterSpec(Part):
         ImageType | None, Field(description="Which images; not said: unified.")
     ] = None
     max_zones_with_unavailable_pods: Annotated[
-        int | None,
-        Meta(ge=0),
+        Annotated[int, Meta(ge=0)] | None,
         Field(description="With more than these, no pod is made anew."),
     ] = None
     deletion_policy: Annotated[
