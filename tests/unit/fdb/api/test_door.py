@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from operators.fdb_manifests import BAD, COMPATIBLE, Bad, manifest, says
+from operators.fdb_compatible import COMPATIBLE
+from operators.fdb_manifests import BAD, Bad, manifest, says
 from stateward.core.chance import Chance
 from stateward.core.ports import Ports
 from stateward.fdb.api.kind import (

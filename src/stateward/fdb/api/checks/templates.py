@@ -28,33 +28,15 @@ _OURS: Final = (MAIN_CONTAINER, SIDECAR_CONTAINER, INIT_CONTAINER)
 
 _PARAMETER: Final = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*)\s*=(?P<value>.*)")
 #: What the operator itself tells a process: another word would make it another process.
-_TOLD: Final = frozenset(
-    [
-        "datadir",
-        "command",
-        "cluster_file",
-        "seed_cluster_file",
-        "public_address",
-        "listen_address",
-        "class",
-        "locality_instance_id",
-        "locality_process_id",
-    ]
-)
+_TOLD: Final = (
+    "datadir", "command", "cluster_file", "seed_cluster_file", "public_address", "listen_address",
+    "class", "locality_instance_id", "locality_process_id",
+)  # fmt: skip
 #: What fdbmonitor takes for its own, wherever it is written.
-_MONITOR: Final = frozenset(
-    [
-        "restart_delay",
-        "initial_restart_delay",
-        "restart_backoff",
-        "restart_delay_reset_interval",
-        "user",
-        "group",
-        "delete_envvars",
-        "kill_on_configuration_change",
-        "disable_lifecycle_logging",
-    ]
-)
+_MONITOR: Final = (
+    "restart_delay", "initial_restart_delay", "restart_backoff", "restart_delay_reset_interval",
+    "user", "group", "delete_envvars", "kill_on_configuration_change", "disable_lifecycle_logging",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
