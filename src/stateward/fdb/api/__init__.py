@@ -1,0 +1,1 @@
+"""The FoundationDBCluster and its process groups as users write them and read them. Pure."""

@@ -1,0 +1,158 @@
+"""What the parts of a cluster are called: as the compatible operator calls them.
+
+A class has no dash in it, so an id is taken apart from its end: whatever stands before the class
+is the prefix, even when it looks like a class itself.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final, Self
+
+from stateward.fdb.model.classes import ProcessClass
+
+GROUP: Final = "apps.foundationdb.org"
+#: In front of labels, annotations and what stands for a fault domain.
+DOMAIN: Final = "foundationdb.org"
+
+CLUSTER_LABEL: Final = f"{DOMAIN}/fdb-cluster-name"
+CLASS_LABEL: Final = f"{DOMAIN}/fdb-process-class"
+GROUP_ID_LABEL: Final = f"{DOMAIN}/fdb-process-group-id"
+
+MAIN_CONTAINER: Final = "foundationdb"
+SIDECAR_CONTAINER: Final = "foundationdb-kubernetes-sidecar"
+INIT_CONTAINER: Final = "foundationdb-kubernetes-init"
+
+_NUMBER: Final = r"(?P<number>0|[1-9][0-9]{0,8})"
+_ID: Final = re.compile(rf"(?:(?P<prefix>.+)-)?(?P<kind>[a-z_]+)-{_NUMBER}", re.ASCII)
+_POD: Final = re.compile(rf"(?P<kind>[a-z]+(?:-[a-z]+)*)-{_NUMBER}", re.ASCII)
+_CLASSES: Final = frozenset(ProcessClass)
+_SPOKEN: Final = {it.value.replace("_", "-"): it for it in ProcessClass}
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessGroupID:
+    """Who a process group is, for as long as it lives: ``[PREFIX-]CLASS-NUMBER``."""
+
+    process_class: ProcessClass
+    number: int
+    prefix: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read an id; raise ValueError when it is none.
+
+        >>> ProcessGroupID.parse("dc1-storage-3").prefix
+        'dc1'
+        """
+        found = _ID.fullmatch(text)
+        if found is None or found["kind"] not in _CLASSES:
+            raise ValueError(
+                f"a process group's id must be CLASS-NUMBER, as in storage-1, got {text!r}"
+            )
+        return cls(ProcessClass(found["kind"]), int(found["number"]), found["prefix"] or "")
+
+    def __str__(self) -> str:
+        head = f"{self.prefix}-" if self.prefix else ""
+        return f"{head}{self.process_class}-{self.number}"
+
+
+def pod_name(cluster: str, group: ProcessGroupID) -> str:
+    """Return what the pod of a group is called, its service and its FoundationDBProcessGroup too.
+
+    >>> pod_name("shop", ProcessGroupID.parse("dc1-cluster_controller-1"))
+    'shop-cluster-controller-1'
+    """
+    return f"{cluster}-{group.process_class.replace('_', '-')}-{group.number}"
+
+
+def group_of_pod(cluster: str, pod: str, prefix: str = "") -> ProcessGroupID | None:
+    """Return which group of a cluster a pod belongs to by its name; None: to none.
+
+    >>> str(group_of_pod("shop", "shop-grv-proxy-2", prefix="dc1"))
+    'dc1-grv_proxy-2'
+    """
+    if not pod.startswith(f"{cluster}-"):
+        return None
+    found = _POD.fullmatch(pod.removeprefix(f"{cluster}-"))
+    if found is None or found["kind"] not in _SPOKEN:
+        return None
+    return ProcessGroupID(_SPOKEN[found["kind"]], int(found["number"]), prefix)
+
+
+def claim_name(pod: str) -> str:
+    """Return what the claim of a pod is called, whatever its template is called."""
+    return f"{pod}-data"
+
+
+def pod_of_claim(claim: str) -> str | None:
+    """Return whose data a claim holds; None when it is not named like one of ours."""
+    return claim.removesuffix("-data") if claim.endswith("-data") else None
+
+
+def headless_service_name(cluster: str) -> str:
+    """Return what the service is called below which pods have names."""
+    return cluster
+
+
+def config_map_name(cluster: str) -> str:
+    """Return where pods find the cluster file and how to start processes."""
+    return f"{cluster}-config"
+
+
+def dns_name(pod: str, cluster: str, namespace: str, domain: str) -> str:
+    """Return the name by which a pod is found wherever it runs.
+
+    >>> dns_name("shop-storage-1", "shop", "prod", "cluster.local")
+    'shop-storage-1.shop.prod.svc.cluster.local'
+    """
+    return f"{pod}.{headless_service_name(cluster)}.{namespace}.svc.{domain}"
+
+
+def process_id(group: ProcessGroupID, number: int) -> str:
+    """Return who the k-th process of a group is; the first is 1.
+
+    >>> process_id(ProcessGroupID.parse("storage-1"), 2)
+    'storage-1-2'
+    """
+    if number < 1:
+        raise ValueError(f"the processes of a group must be counted from 1, got {number}")
+    return f"{group}-{number}"
+
+
+def group_of_process(text: str) -> tuple[ProcessGroupID, int]:
+    """Return whose process it is and its number; raise ValueError when it names none."""
+    group, dash, number = text.rpartition("-")
+    if not dash or not re.fullmatch("[1-9][0-9]{0,8}", number, re.ASCII):
+        raise ValueError(f"a process must be GROUP-NUMBER, as in storage-1-2, got {text!r}")
+    return ProcessGroupID.parse(group), int(number)
+
+
+# ------------------------------------------------------------------ keys of the config map
+CLUSTER_FILE_KEY: Final = "cluster-file"
+RUNNING_VERSION_KEY: Final = "running-version"
+CA_FILE_KEY: Final = "ca-file"
+SIDECAR_CONF_KEY: Final = "sidecar-conf"
+_MONITOR_KEY: Final = "fdbmonitor-conf-"
+
+
+def unified_conf_key(process_class: ProcessClass) -> str:
+    """Return under which key the monitor of a unified image finds its configuration."""
+    return f"{_MONITOR_KEY}{process_class}-json"
+
+
+def split_conf_key(process_class: ProcessClass, servers: int = 1) -> str:
+    """Return under which key the sidecar of a split image finds the monitor's file.
+
+    >>> split_conf_key(ProcessClass.STORAGE), split_conf_key(ProcessClass.STORAGE, 2)
+    ('fdbmonitor-conf-storage', 'fdbmonitor-conf-storage-density-2')
+    """
+    density = f"-density-{servers}" if servers > 1 else ""
+    return f"{_MONITOR_KEY}{process_class}{density}"
+
+
+def is_own_key(key: str) -> bool:
+    """Tell whether the operator itself writes a key of the config map."""
+    ours = (CLUSTER_FILE_KEY, RUNNING_VERSION_KEY, CA_FILE_KEY, SIDECAR_CONF_KEY)
+    return key in ours or key.startswith(_MONITOR_KEY)
