@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from fakes.fdb_binding import FakeFdb
@@ -21,6 +21,7 @@ from stateward.emulate.fdb.keyspace import ModelKeys
 from stateward.emulate.fdb.servers import Disk
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.admin.binding import BindingKeys
+from stateward.fdb.admin.errors import DatabaseSilent
 from stateward.fdb.admin.fdbcli import Fdbcli
 from stateward.fdb.admin.keys import Keys
 from stateward.fdb.admin.library import API_VERSION
@@ -62,6 +63,8 @@ class Lab(ABC):
     """Ten processes, and the operator's own way to talk to their database."""
 
     admin: Fdbcli
+    #: What it is: "model", "programs" or "real".
+    kind = "model"
     #: Seconds of the database between two looks.
     look = 1.0
 
@@ -115,10 +118,11 @@ class Lab(ABC):
         """Wait until a status answers a question so; return that status."""
         left, found = within, None
         while left > 0:
-            status = await self.admin.status()
-            found = value(question(status))
-            if found == wanted:
-                return status
+            with suppress(DatabaseSilent):  # whoever is asked may just be changing
+                status = await self.admin.status()
+                found = value(question(status))
+                if found == wanted:
+                    return status
             await self.pass_by(self.look)
             left -= self.look
         raise AssertionError(f"it is {found!r} after {within:g} s, and should be {wanted!r}")

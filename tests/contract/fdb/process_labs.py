@@ -68,6 +68,7 @@ class ProcessLab(Lab):
         self._sessions: list[Session] = []
         self._keys: WireKeys | BindingKeys | None = None
         self.look = 4.0 if pace > 1 else 2.0
+        self.kind = "programs" if pace > 1 else "real"
         listed = ",".join(str(self.at(f"storage-{n}")) for n in (1, 2, 3))
         self._string = ConnectionString.parse(f"lab:abcdefgh@{listed}")
         self.admin = self.other()

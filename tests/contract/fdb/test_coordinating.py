@@ -100,6 +100,10 @@ async def test_without_a_majority_it_looks_down_and_transactions_go_on(fresh: La
     await fresh.lose("storage-2", "storage-3")
     status = await fresh.sees(health.is_available, False)
     assert value(health.tolerance(status)) == "?"
+    # Our programs keep what is written with the coordinators, and say nothing that may be forgotten.
+    assert await fresh.writes() is (fresh.kind != "programs")
+    await fresh.come_back("storage-2", "storage-3")
+    await fresh.sees(health.is_available, True)
     assert await fresh.writes()
 
 

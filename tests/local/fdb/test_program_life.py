@@ -84,7 +84,7 @@ async def test_a_command_goes_on_when_who_controls_dies_in_the_middle() -> None:
         await asyncio.sleep(0.5)
         os.kill(lab.pid(await controller(lab)), signal.SIGKILL)
         answer = await waiting
-        assert (answer.code, "Successfully excluded" in answer.out) == (0, True)
+        assert (answer.code, "Successfully excluded" in answer.out) == (0, True), answer
         assert answer.out.count("Waiting for state") == 1
 
 

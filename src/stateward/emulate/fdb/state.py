@@ -79,6 +79,8 @@ class State:
     came: bool = False
     #: Those that run and speak another protocol, and those that run and nobody hears.
     strangers: dict[str, Server] = field(default_factory=dict)
+    #: Addresses of more strangers, of whom nothing else is known.
+    met: set[str] = field(default_factory=set)
     cut: dict[str, Server] = field(default_factory=dict)
     settings: Settings | None = None
     #: The data center that it is run from, where there are regions; for how many seconds the other

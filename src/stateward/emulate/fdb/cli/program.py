@@ -18,8 +18,8 @@ from stateward.emulate.fdb.cli import (
     helping,
     keys,
 )
-from stateward.emulate.fdb.cli.tape import TIMED_OUT, Failed, Tape, Waits, minimal
-from stateward.emulate.fdb.cli.words import Command, Unterminated, split
+from stateward.emulate.fdb.cli.tape import Failed, Tape, Waits, minimal
+from stateward.emulate.fdb.cli.words import TIMED_OUT, Command, Unterminated, split
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import document, prose
 from stateward.fdb.admin.answers import Answer

@@ -13,7 +13,6 @@ from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import document
 
-TIMED_OUT: Final = "Specified timeout reached -- exiting...\n"
 _LONG: Final = 5.0
 _DELAY: Final = "\nWARNING: Long delay (Ctrl-C to interrupt)\n"
 _STEP: Final = 1.0

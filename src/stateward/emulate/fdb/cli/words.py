@@ -11,6 +11,8 @@ _PIECE: Final = re.compile(
     r"\\x(?P<byte>[0-9a-fA-F]{2})|\\(?P<letter>.)|(?P<quote>\")|(?P<part>[ ;])|(?P<plain>.)",
     re.DOTALL,
 )
+#: What fdbcli says when its time is over.
+TIMED_OUT: Final = "Specified timeout reached -- exiting...\n"
 _PRINTABLE: Final = range(32, 127)
 
 

@@ -7,13 +7,13 @@ controls the cluster after it knows it too.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from stateward.core.chance import Chance
-from stateward.core.version import Version
 from stateward.emulate.fdb import saving
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.programs import fitness, joining
@@ -21,12 +21,10 @@ from stateward.emulate.fdb.programs.coordinator import TERM
 from stateward.emulate.fdb.programs.keys import serve_transaction
 from stateward.emulate.fdb.programs.lines import serve_line
 from stateward.emulate.fdb.programs.pace import Pace
-from stateward.emulate.fdb.servers import Disk, Server
-from stateward.emulate.fdb.talk.council import Council
+from stateward.emulate.fdb.talk.council import Council, Outcome
 from stateward.emulate.fdb.talk.messages import Any, Beat, Exec, Join, Kept, Refused, Told, Transact
 from stateward.emulate.fdb.talk.wire import Lost, Wire
 from stateward.fdb.model import versions
-from stateward.fdb.model.addresses import parse_all
 from stateward.fdb.model.classes import ProcessClass
 
 #: Seconds between two looks at the model while nobody asks, and between two renewals.
@@ -74,15 +72,17 @@ class Controller:
         self._members: dict[str, Wire] = {}
         #: Strangers by address, and until when they are remembered.
         self._met: dict[str, float] = {}
+        #: Disks that the model has and nobody came with, and since when.
+        self._absent: dict[str, float] = {}
         self._kept = b""
-        self._keeping = asyncio.Lock()
+        self._asking = asyncio.Lock()
         self._deposed = asyncio.Event()
 
     # ------------------------------------------------------------------ the reign
 
     async def reign(self) -> None:
         """Control the cluster until somebody else does."""
-        tasks = [asyncio.create_task(it) for it in (self._renew(), self._look(), self._miss())]
+        tasks = [asyncio.create_task(it) for it in (self._renew(), self._look())]
         try:
             await self._deposed.wait()
         finally:
@@ -101,23 +101,26 @@ class Controller:
         is_let = True
         while is_let:
             await asyncio.sleep(_RENEWED)
-            is_let = await self._council.renew(self._me, self._term)
+            async with self._asking:
+                is_let = await self._council.renew(self._me, self._term)
         self._deposed.set()
 
     async def _look(self) -> None:
-        while True:
+        while not self._deposed.is_set():
             self.advance()
+            self._miss()
             with suppress(Deposed):
                 await self.keep()
             await asyncio.sleep(_LOOK)
 
-    async def _miss(self) -> None:
-        """Take those for gone that were there in the last reign and have not come since."""
-        before = set(self.database.servers)
-        await asyncio.sleep(_BACK)
-        for disk in before - self._members.keys():
-            if disk in self.database.servers:
-                self.database.leave(disk)
+    def _miss(self) -> None:
+        """Take those for gone that the model has, and nobody came with for a while."""
+        now, database = asyncio.get_running_loop().time(), self.database
+        every = database.servers.keys() | database.strangers.keys()
+        self._absent = {it: self._absent.get(it, now) for it in every - self._members.keys()}
+        for disk, since in self._absent.items():
+            if now - since >= _BACK:
+                database.leave(disk)
 
     # ------------------------------------------------------------------ the model
 
@@ -125,46 +128,63 @@ class Controller:
         """Let the model's time be the world's."""
         database = self.database
         database.advance(self._pace.now(database.born))
-        for address in [it for it, until in self._met.items() if until < database.now]:
-            del self._met[address]
-            database.strangers.pop(address, None)
+        self._met = {it: until for it, until in self._met.items() if until >= database.now}
+        database.met = set(self._met)
 
     async def sleep(self, seconds: float) -> None:
         """Let seconds of the model go by."""
         await asyncio.sleep(self._pace.wall(seconds))
         self.advance()
 
-    async def keep(self) -> None:
-        """Have coordinators keep what the model knows; raise Deposed when another reigns."""
-        async with self._keeping:
-            if self.database.string != self._council.string:
-                await self._move()
-            raw = saving.saved(self.database)
-            if raw != self._kept:
-                self._version += 1
-                if not await self._council.write(self._term, self._version, raw):
-                    self._depose()
-                self._kept = raw
+    async def keep(self, *, surely: bool = False) -> None:
+        """Have coordinators keep what the model knows; raise Deposed when another reigns.
 
-    async def _move(self) -> None:
-        """Have others coordinate: they know all before the old ones send anybody to them."""
+        ``surely``: wait for a majority that does, however long that takes.
+        """
+        while True:
+            if await self._is_kept() or not surely:
+                return
+            await asyncio.sleep(_LOOK)
+
+    async def _is_kept(self) -> bool:
+        async with self._asking:
+            if self._deposed.is_set():
+                raise Deposed
+            if self.database.string != self._council.string and not await self._has_moved():
+                return False
+            raw = saving.saved(self.database)
+            if raw == self._kept:
+                return True
+            self._version += 1
+            outcome = await self._council.write(self._term, self._version, raw)
+            if self._is_done(outcome):
+                self._kept = raw
+        return outcome is Outcome.DONE
+
+    async def _has_moved(self) -> bool:
+        """Have others coordinate: they know all before most of the old ones send anybody there.
+
+        Until these do, nobody is told: who comes after us goes on with the old ones.
+        """
         there = Council(self.database.string, self._council.speaker)
         let, seen = await there.stand(self._me, self._term)
         if not let:
             self._term = max(self._term, seen) + 1
             let, _ = await there.stand(self._me, self._term)
         raw = saving.saved(self.database)
-        if not let or not await there.write(self._term, self._version + 1, raw):
-            self._depose()
-        await self._council.forward(self._term, self.database.string)
-        self._council = there
-        self._version += 1
-        self._kept = raw
+        if not let or not self._is_done(await there.write(self._term, self._version + 1, raw)):
+            return False
+        if not self._is_done(await self._council.forward(self._term, self.database.string)):
+            return False
+        self._council, self._version, self._kept = there, self._version + 1, raw
         await asyncio.gather(*map(self._tell, list(self._members.values())))
+        return True
 
-    def _depose(self) -> None:
-        self._deposed.set()
-        raise Deposed
+    def _is_done(self, outcome: Outcome) -> bool:
+        if outcome is Outcome.DEPOSED:
+            self._deposed.set()
+            raise Deposed
+        return outcome is Outcome.DONE
 
     async def _tell(self, wire: Wire) -> None:
         with suppress(Lost):
@@ -184,19 +204,16 @@ class Controller:
                 case Exec():
                     await serve_line(self, wire, first)
                 case Transact():
-                    await serve_transaction(wire, self.database, self.keep)
+                    await serve_transaction(wire, self.database, partial(self.keep, surely=True))
                 case _:
                     await wire.send(Refused("unknown", "nobody asks this of who controls"))
         except Deposed:
             pass  # whoever asked looks for who controls the cluster now
 
-    def _meet(self, strangers: Mapping[str, str]) -> None:
-        """Have those in the model that speak another protocol, for as long as they come."""
-        for address, protocol in strangers.items():
-            line = versions.line_of(protocol) or (0, 0)
-            server = Server(parse_all(address), Disk(address), version=Version(*line, 0))
-            self.database.strangers[address] = server
-            self._met[address] = self.database.now + _FORGOTTEN
+    def _meet(self, strangers: Iterable[str]) -> None:
+        """Remember those that speak another protocol, for as long as they come."""
+        until = self.database.now + _FORGOTTEN
+        self._met |= dict.fromkeys(strangers, until)
 
     async def _have(self, wire: Wire, asked: Join) -> None:
         """Have a process for as long as it is heard."""

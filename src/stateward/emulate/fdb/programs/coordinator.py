@@ -31,13 +31,17 @@ TERM: Final = 1.5
 _FILE: Final = "coordination-0.fdq"
 
 
-class Memory(msgspec.Struct):
-    """What is kept of one cluster."""
+class Memory(msgspec.Struct, frozen=True):
+    """What is kept of one cluster: the last term that was promised, and what was written when."""
 
     term: int = 0
+    #: Who that term was promised to: nobody else may have it.
+    holder: str = ""
     version: int = 0
     state: bytes = b""
     forward: str = ""
+    #: The term in which the state was written: of two states that of the later term counts.
+    written: int = 0
 
 
 @dataclass(slots=True)
@@ -68,7 +72,7 @@ class Coordinator:
                 return self._release(asked)
             case Read():
                 memory = self._memories.get(asked.cluster, Memory())
-                return Kept(memory.version, memory.state)
+                return Kept(memory.version, memory.state, memory.written)
             case Write() | Forward():
                 return self._write(asked)
         return None
@@ -82,16 +86,19 @@ class Coordinator:
         return Found(holder=let.holder if let is not None and is_let else "")
 
     def _stand(self, asked: Stand) -> Granted:
-        memory = self._memories.setdefault(asked.cluster, Memory())
+        memory = self._memories.get(asked.cluster, Memory())
         let, now = self._let.get(asked.cluster), self._monotonic()
         is_free = let is None or now >= let.until or let.holder == asked.candidate
-        if memory.forward or not is_free or asked.term < memory.term:
-            return Granted(is_so=False, term=memory.term, forward=memory.forward)
-        if asked.term > memory.term:
-            memory.term = asked.term
-            self._save()
+        is_new = asked.term > memory.term
+        is_own = (asked.term, asked.candidate) == (memory.term, memory.holder)
+        refused = Granted(is_so=False, term=memory.term, forward=memory.forward)
+        if memory.forward or not is_free or not (is_new or is_own):
+            return refused
+        promised = {"term": asked.term, "holder": asked.candidate}
+        if is_new and not self._save(asked.cluster, memory, **promised):
+            return refused
         self._let[asked.cluster] = _Let(asked.candidate, now + TERM)
-        return Granted(is_so=True, term=memory.term)
+        return Granted(is_so=True, term=asked.term)
 
     def _release(self, asked: Release) -> Granted:
         let = self._let.get(asked.cluster)
@@ -100,22 +107,39 @@ class Coordinator:
         return Granted(is_so=True, term=self._memories.get(asked.cluster, Memory()).term)
 
     def _write(self, asked: Write | Forward) -> Granted:
-        memory = self._memories.setdefault(asked.cluster, Memory())
+        memory = self._memories.get(asked.cluster, Memory())
+        refused = Granted(is_so=False, term=memory.term, forward=memory.forward)
         if asked.term < memory.term or memory.forward:
-            return Granted(is_so=False, term=memory.term, forward=memory.forward)
-        memory.term = asked.term
+            return refused
         if isinstance(asked, Forward):
-            memory.forward, memory.state = asked.to, b""
+            is_kept = self._save(
+                asked.cluster, memory, term=asked.term, forward=asked.to, state=b""
+            )
             self._let.pop(asked.cluster, None)
-        elif asked.version >= memory.version:
-            memory.version, memory.state = asked.version, asked.state
-        self._save()
-        return Granted(is_so=True, term=memory.term)
+        elif (asked.term, asked.version) < (memory.written, memory.version):
+            return refused
+        else:
+            is_kept = self._save(
+                asked.cluster,
+                memory,
+                term=asked.term,
+                written=asked.term,
+                version=asked.version,
+                state=asked.state,
+            )
+        return Granted(is_so=True, term=asked.term) if is_kept else refused
 
-    def _save(self) -> None:
+    def _save(self, cluster: str, memory: Memory, **changed: object) -> bool:
+        """Keep a memory with changes, on disk first; tell whether that could be done."""
+        new = {**self._memories, cluster: msgspec.structs.replace(memory, **changed)}
         arriving = self._file.with_suffix(".new")
-        arriving.write_bytes(msgspec.msgpack.encode(self._memories))
-        arriving.replace(self._file)
+        try:
+            arriving.write_bytes(msgspec.msgpack.encode(new))
+            arriving.replace(self._file)
+        except OSError:
+            return False
+        self._memories = new
+        return True
 
 
 def _read(file: Path) -> dict[str, Memory]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import signal
 import sys
@@ -10,7 +11,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 from stateward.core.chance import Chance
 from stateward.core.clock import SystemClock
@@ -101,11 +102,24 @@ def _begun(told: Told, command_line: str) -> int:
         asked = _asked(told, file)
         pace = Pace.told(SystemClock(), os.environ)
         asked.folder.mkdir(parents=True, exist_ok=True)
+        held = _taken(asked.folder)
     except (ValueError, OSError) as error:
         called.warn(f"ERROR: {error}")
         return _WRONG
     called.say(called.BANNER)
-    return asyncio.run(_served(asked, command_line, security, pace))
+    with held:
+        return asyncio.run(_served(asked, command_line, security, pace))
+
+
+def _taken(folder: Path) -> IO[str]:
+    """Return a hold on a data folder; raise ValueError when another process has it."""
+    held = (folder / "lock").open("w")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        held.close()
+        raise ValueError(f"{folder} is the data folder of a process that runs") from None
+    return held
 
 
 def _asked(told: Told, file: Path) -> Asked:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Protocol
+from typing import Final, Protocol
 
 from stateward.core.version import Version
 from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.cli.program import Fdbcli, Steps
 from stateward.emulate.fdb.cli.tape import Tape
+from stateward.emulate.fdb.cli.words import Unterminated, split
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.talk.messages import Any, Ended, Exec, Kill, Printed
 from stateward.emulate.fdb.talk.wire import BEAT, Lost, Wire
@@ -24,8 +26,8 @@ class Reign(Protocol):
     async def sleep(self, seconds: float) -> None:
         """Let seconds of the model go by."""
 
-    async def keep(self) -> None:
-        """Have what the model knows be kept."""
+    async def keep(self, *, surely: bool = False) -> None:
+        """Have what the model knows be kept; surely: wait until it is."""
 
 
 async def serve_line(reign: Reign, wire: Wire, asked: Exec) -> None:
@@ -56,14 +58,14 @@ async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
     fdbcli.killed = lambda address: kills.append(Kill(address))
     fdbcli.suspended = lambda address, seconds: kills.append(Kill(address, seconds))
     steps: Steps = fdbcli.steps(asked.line, tape, asked.timeout)
-    out = err = 0
+    out, err, changes = 0, 0, not is_reading(asked.line)
     code: int | None = None
     while code is None:
         try:
             seconds = next(steps)
         except StopIteration as end:
             code, seconds = end.value, 0.0
-        await reign.keep()  # nobody is told of what might be forgotten
+        await reign.keep(surely=changes)  # nobody is told of what might be forgotten
         if tape.out[out:] or tape.err[err:]:
             await wire.send(Printed(tape.out[out:], tape.err[err:]))
             out, err = len(tape.out), len(tape.err)
@@ -71,6 +73,31 @@ async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
             await wire.send(kills.pop(0))
         await reign.sleep(seconds)
     await wire.send(Ended(code, str(reign.database.string)))
+
+
+def is_reading(line: str) -> bool:
+    """Tell whether a line only asks: then it is answered whatever becomes of the cluster.
+
+    >>> [is_reading(it) for it in ("status json", "kill; kill all", "exclude", "exclude 1.2.3.4")]
+    [True, True, True, False]
+    """
+    try:
+        return all(_only_asks(it.words) for it in split(line))
+    except Unterminated:
+        return True
+
+
+def _only_asks(words: Sequence[str]) -> bool:
+    name, *rest = words
+    return name in _ASKING or (name in _LISTING and not rest)
+
+
+#: Commands that change nothing that is kept, and those that do not without anything behind them.
+_ASKING: Final = {
+    *("status", "kill", "suspend", "get", "getrange", "getrangekeys", "getversion", "help"),
+    *("sleep", "option", "writemode", "waitconnected", "waitopen"),
+}
+_LISTING: Final = {"exclude", "coordinators", "setclass", "maintenance", "consistencycheck"}
 
 
 def _fdbcli(database: Database, asked: Exec) -> Fdbcli:

@@ -7,11 +7,13 @@ already is not printed twice; but never after it has killed anybody.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from stateward.emulate.fdb.cli.words import TIMED_OUT
 from stateward.emulate.fdb.programs import called
 from stateward.emulate.fdb.programs.pace import Pace
 from stateward.emulate.fdb.talk import clusterfile
@@ -25,29 +27,49 @@ from stateward.fdb.model.connection import ConnectionString
 #: Seconds for which somebody who can be asked is looked for at first.
 _FIRST: Final = 3.0
 _PAUSE: Final = 0.1
+#: Seconds of the world that whoever runs a line has to say that its time is over.
+_MOMENT: Final = 0.5
+
+
+@dataclass(slots=True)
+class _Stream:
+    """One output: what was printed, and, while a line is run again, what that says once more."""
+
+    put: Callable[[str], None]
+    printed: str = ""
+    _before: str = ""
+    _now: str = ""
+
+    def again(self) -> None:
+        """Have the line be run again."""
+        self._before, self._now = self.printed, ""
+
+    def show(self, text: str) -> None:
+        """Print what is new: what was said before in the same words is not said twice."""
+        self._now += text
+        if self._before.startswith(self._now):
+            return
+        new = self._now.removeprefix(self._before)
+        self.put(new)
+        self.printed, self._before, self._now = self.printed + new, "", ""
 
 
 @dataclass(slots=True)
 class Shown:
-    """What was printed already; how much of that will be said once more."""
+    """Both outputs of a line."""
 
-    out: int = 0
-    err: int = 0
-    _skip_out: int = 0
-    _skip_err: int = 0
+    out: _Stream = field(default_factory=lambda: _Stream(lambda it: called.say(it, end="")))
+    err: _Stream = field(default_factory=lambda: _Stream(lambda it: called.warn(it, end="")))
 
     def again(self) -> None:
-        """Have everything be said once more, and printed not."""
-        self._skip_out, self._skip_err = self.out, self.err
+        """Have the line be run again."""
+        self.out.again()
+        self.err.again()
 
     def show(self, out: str, err: str) -> None:
         """Print what was not printed yet."""
-        new_out, new_err = out[self._skip_out :], err[self._skip_err :]
-        self._skip_out = max(0, self._skip_out - len(out))
-        self._skip_err = max(0, self._skip_err - len(err))
-        self.out, self.err = self.out + len(new_out), self.err + len(new_err)
-        called.say(new_out, end="")
-        called.warn(new_err, end="")
+        self.out.show(out)
+        self.err.show(err)
 
 
 @dataclass(slots=True)
@@ -62,7 +84,16 @@ class Typist:
     _has_killed: bool = field(default=False, init=False)
 
     async def run(self, line: str) -> int:
-        """Run a line; return the code."""
+        """Run a line; return the code. Whoever runs it has its time, and a moment more."""
+        limit = self.pace.wall(self.timeout) + _MOMENT if self.timeout else None
+        try:
+            async with asyncio.timeout(limit):
+                return await self._run(line)
+        except TimeoutError:
+            called.warn(TIMED_OUT, end="")
+            return 1
+
+    async def _run(self, line: str) -> int:
         shown = Shown()
         until = self.now() + self.timeout if self.timeout else float("inf")
         holder = await self._first(min(until, self.now() + _FIRST))

@@ -56,8 +56,8 @@ class Worker:
     controller: Controller | None = None
     _reign: asyncio.Task[None] | None = None
     _term: int = 0
-    #: Who came lately and speaks another protocol: which, by address.
-    _strangers: dict[str, str] = field(default_factory=dict)
+    #: Addresses of those who came lately and speak another protocol.
+    _strangers: set[str] = field(default_factory=set)
 
     async def live(self) -> None:
         """Belong to the cluster, or control it, for ever."""
@@ -148,12 +148,14 @@ class Worker:
 
     def met(self, protocol: str, said: Any | None) -> None:
         """Hear of somebody who speaks another protocol."""
-        if isinstance(said, Find) and said.asker:
-            self._strangers[said.asker] = protocol
+        del protocol
+        with suppress(ValueError):
+            if isinstance(said, Find) and said.asker:
+                self._strangers.add(str(Address.parse(said.asker)))
 
     async def _beat(self, wire: Wire) -> None:
         with suppress(Lost):
             while True:
                 await asyncio.sleep(BEAT)
-                met, self._strangers = self._strangers, {}
+                met, self._strangers = sorted(self._strangers), set()
                 await wire.send(Beat(met))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from enum import Enum
+from typing import Final, TypeVar
 
 from stateward.emulate.fdb.talk import messages, wire
 from stateward.emulate.fdb.talk.messages import (
@@ -24,6 +24,18 @@ from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 
 M = TypeVar("M", bound=messages.Message)
+
+
+#: Seconds that those who are late have when most have answered.
+_MOMENT: Final = 0.15
+
+
+class Outcome(Enum):
+    """What came of asking coordinators to keep something."""
+
+    DONE = "a majority keeps it"
+    TOO_FEW = "fewer do, so it may be forgotten"
+    DEPOSED = "somebody with a later term came"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +73,11 @@ class Council:
     async def renew(self, candidate: str, term: int) -> bool:
         """Go on; tell whether nobody else was let meanwhile.
 
-        Who has lost a majority of the coordinators goes on as long as no other has it: so does the
-        real one, whose transactions go on until it needs them.
+        Who has lost a majority of the coordinators goes on as long as no other has it: it can still
+        be asked how things are.
         """
         answers = await self._ask_all(Stand(self.cluster, candidate, term), Granted)
-        return all(it.is_so for it in answers.values())
+        return all(it.is_so or it.term <= term for it in answers.values())
 
     async def release(self, candidate: str) -> None:
         """Let others control it at once."""
@@ -76,25 +88,50 @@ class Council:
         answers = await self._ask_all(Read(self.cluster), Kept)
         if len(answers) < self.string.quorum:
             return None
-        return max(answers.values(), key=lambda it: it.version)
+        return max(answers.values(), key=lambda it: (it.term, it.version))
 
-    async def write(self, term: int, version: int, state: bytes) -> bool:
-        """Have it kept by whoever answers; tell whether nobody has a later term."""
-        return await self._all_agree(Write(self.cluster, term, version, state))
+    async def write(self, term: int, version: int, state: bytes) -> Outcome:
+        """Have it kept; tell whether a majority does."""
+        return await self._agreed(Write(self.cluster, term, version, state), term)
 
-    async def forward(self, term: int, to: ConnectionString) -> bool:
+    async def forward(self, term: int, to: ConnectionString) -> Outcome:
         """Have everybody who asks be told how it is found from now on."""
-        return await self._all_agree(Forward(self.cluster, term, str(to)))
+        return await self._agreed(Forward(self.cluster, term, str(to)), term)
 
-    async def _all_agree(self, asked: messages.Any) -> bool:
-        answers = await self._ask_all(asked, Granted)
-        return bool(answers) and all(it.is_so for it in answers.values())
+    async def _agreed(self, asked: messages.Any, term: int) -> Outcome:
+        answers = (await self._ask_all(asked, Granted)).values()
+        if any(it.term > term for it in answers):
+            return Outcome.DEPOSED
+        done = sum(
+            it.is_so or (isinstance(asked, Forward) and it.forward == asked.to) for it in answers
+        )
+        return Outcome.DONE if done >= self.string.quorum else Outcome.TOO_FEW
 
     async def _ask_all(self, asked: messages.Any, kind: type[M]) -> dict[Address, M]:
+        """Return who answers: when most have, the others have a moment more.
+
+        One that stands still would otherwise hold up everything for as long as it is waited for.
+        """
         self.foreign.clear()
-        places: Sequence[Address] = self.string.coordinators
-        answers = await asyncio.gather(*(self._ask_one(it, asked, kind) for it in places))
-        return {place: it for place, it in zip(places, answers, strict=True) if it is not None}
+        tasks = {
+            asyncio.create_task(self._ask_one(it, asked, kind)): it
+            for it in self.string.coordinators
+        }
+        waiting, found = set(tasks), dict[Address, M]()
+        while waiting:
+            most = len(found) >= self.string.quorum
+            done, waiting = await asyncio.wait(
+                waiting,
+                timeout=_MOMENT if most else None,
+                return_when=asyncio.ALL_COMPLETED if most else asyncio.FIRST_COMPLETED,
+            )
+            found |= {tasks[it]: answer for it in done if (answer := it.result()) is not None}
+            if most:
+                break
+        for it in waiting:
+            it.cancel()
+        await asyncio.gather(*waiting, return_exceptions=True)
+        return found
 
     async def _ask_one(self, place: Address, asked: messages.Any, kind: type[M]) -> M | None:
         try:
@@ -112,7 +149,8 @@ def holder_of(answers: dict[Address, Found]) -> str:
     return max(named, key=named.count, default="")
 
 
-def forward_of(answers: dict[Address, Found]) -> ConnectionString | None:
-    """Return how a cluster is found since, if anybody was told."""
-    found = next((it.forward for it in answers.values() if it.forward), "")
-    return ConnectionString.parse(found) if found else None
+def forward_of(answers: dict[Address, Found], quorum: int) -> ConnectionString | None:
+    """Return how a cluster is found since, if most of its coordinators were told so."""
+    told = [it.forward for it in answers.values() if it.forward]
+    found = max(told, key=told.count, default="")
+    return ConnectionString.parse(found) if found and told.count(found) >= quorum else None

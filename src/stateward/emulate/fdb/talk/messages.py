@@ -58,10 +58,11 @@ class Read(Message, frozen=True):
 
 
 class Kept(Message, frozen=True):
-    """What is kept: nothing at all has version 0."""
+    """What is kept, and of which term that is: nothing at all has version 0."""
 
     version: int = 0
     state: bytes = b""
+    term: int = 0
 
 
 class Write(Message, frozen=True):
@@ -99,7 +100,7 @@ class Join(Message, frozen=True):
 class Beat(Message, frozen=True):
     """I am still there; these came to me and speak another protocol, by their addresses."""
 
-    strangers: dict[str, str] = {}
+    strangers: list[str] = []
 
 
 class Told(Message, frozen=True):

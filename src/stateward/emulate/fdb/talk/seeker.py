@@ -39,7 +39,7 @@ class Seeker:
             council = Council(self.string, self.speaker)
             answers = await council.find(self.asker)
             self.answering, self.foreign = set(answers), council.foreign
-            forward = forward_of(answers)
+            forward = forward_of(answers, self.string.quorum)
             if forward is None:
                 holder = holder_of(answers)
                 return Address.parse(holder) if holder else None

@@ -57,7 +57,9 @@ def _always(database: Database) -> dict[str, Any]:
         "datacenter_lag": numbers.lagging(regional.lag(database)),
         "degraded_processes": sum(it.degraded for it in database.servers.values()),
         "idempotency_ids": {"size_bytes": 0} if serves else {},
-        "incompatible_connections": sorted(str(it.address) for it in database.strangers.values()),
+        "incompatible_connections": sorted(
+            {*database.met, *(str(it.address) for it in database.strangers.values())}
+        ),
         "layers": {"_valid": True} if serves else {"_error": _NO_LAYERS, "_valid": False},
         "lowest_compatible_protocol_version": versions.protocol_of((major, minor - 1)),
         "machines": processes.machines(database),

@@ -76,7 +76,40 @@ def test_nothing_of_an_older_term_is_kept(tmp_path: Path) -> None:
     assert not granted(it.answer(Write(C, 1, 2, b"older than b")))
     assert not granted(it.answer(Stand(C, "a", 1)))
     assert granted(it.answer(Write(C, 2, 2, b"new")))
-    assert it.answer(Read(C)) == Kept(2, b"new")
+    assert it.answer(Read(C)) == Kept(2, b"new", 2)
+
+
+def test_a_term_is_promised_to_one_alone(tmp_path: Path) -> None:
+    it, hand = made(tmp_path)
+    it.answer(Stand(C, "a", 1))
+    hand.now = TERM
+    assert not granted(it.answer(Stand(C, "b", 1))), "a may still write in that term"
+    again, _ = made(tmp_path)
+    assert not granted(again.answer(Stand(C, "b", 1)))
+    assert granted(again.answer(Stand(C, "a", 1))), "who had it goes on after a restart"
+
+
+def test_a_later_term_counts_more_than_a_higher_version(tmp_path: Path) -> None:
+    it, hand = made(tmp_path)
+    it.answer(Stand(C, "a", 1))
+    it.answer(Write(C, 1, 70, b"alone"))
+    hand.now = TERM
+    it.answer(Stand(C, "b", 2))
+    assert granted(it.answer(Write(C, 2, 8, b"by most")))
+    assert it.answer(Read(C)) == Kept(8, b"by most", 2)
+    assert not granted(it.answer(Write(C, 2, 7, b"late"))), "nothing is skipped and called kept"
+
+
+def test_what_cannot_be_written_is_not_promised(tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    it, _ = made(folder)
+    it.answer(Stand(C, "a", 1))
+    it.answer(Write(C, 1, 1, b"kept"))
+    folder.rename(tmp_path / "away")
+    assert not granted(it.answer(Write(C, 1, 2, b"lost")))
+    assert not granted(it.answer(Stand(C, "b", 2)))
+    assert it.answer(Read(C)) == Kept(1, b"kept", 1)
 
 
 def test_a_restart_remembers_everything_but_who_was_let(tmp_path: Path) -> None:
@@ -84,7 +117,7 @@ def test_a_restart_remembers_everything_but_who_was_let(tmp_path: Path) -> None:
     it.answer(Stand(C, "a", 3))
     it.answer(Write(C, 3, 7, b"kept"))
     again, _ = made(tmp_path)
-    assert again.answer(Read(C)) == Kept(7, b"kept")
+    assert again.answer(Read(C)) == Kept(7, b"kept", 3)
     assert again.answer(Find(C)) == Found()
     assert not granted(again.answer(Stand(C, "b", 2))), "terms do not go back"
 
