@@ -103,6 +103,45 @@ async def test_who_does_not_even_say_its_version(place: Place) -> None:
         await place.database.status()
 
 
+#: What fdbcli may do of which nobody knows whether it did what it was asked for.
+UNKNOWN = {
+    "perhaps": "echo 'ERROR: Transaction may or may not have committed (1021)' >&2; exit 1",
+    "no memory": "echo 'Fatal Error: Out of memory' >&2; exit 1",
+    "killed": "echo 'Configuration changed'; kill -9 $$",
+    "broken": "kill -11 $$",
+    "too much": "head -c 40000000 /dev/zero",
+    "words": "echo 'terminate called' >&2",
+    "no cluster file": "rm -f $2; echo 'Coordination state changed'",
+    "a new stage": "echo '  10.0.0.1:4500  ---- Something new'",
+}
+
+
+@pytest.mark.parametrize("name", sorted(CHANGES))
+@pytest.mark.parametrize("does", UNKNOWN)
+async def test_nobody_knows_whether_it_was_done(place: Place, does: str, name: str) -> None:
+    place.does(UNKNOWN[does])
+    with pytest.raises(OutcomeUnknown) as caught:
+        await ASKED[name][0](place.database)
+    assert type(caught.value) is OutcomeUnknown
+
+
+@pytest.mark.parametrize("name", sorted(CHANGES))
+async def test_what_was_not_even_asked_is_not_unknown(
+    place: Place, name: str, tmp_path: Path
+) -> None:
+    ask = ASKED[name][0]
+    place.does("exit 0", version="head -c 40000000 /dev/zero")
+    with pytest.raises(ProgramUnusable, match="must print less than") as caught:
+        await ask(place.database)
+    assert type(caught.value) is ProgramUnusable
+    (tmp_path / "fdbcli").write_bytes(b"\x00garbage")
+    with pytest.raises(ProgramUnusable, match="must be a program that can be run"):
+        await ask(place.database)
+    (tmp_path / "fdbcli").unlink()
+    with pytest.raises(ProgramUnusable, match="must be on this machine"):
+        await ask(place.database)
+
+
 @pytest.mark.parametrize("source", ["/dev/zero", "/dev/urandom"])
 async def test_a_hundred_megabytes(place: Place, source: str) -> None:
     place.does(f"head -c 104857600 {source}")

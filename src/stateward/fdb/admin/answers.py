@@ -2,18 +2,20 @@
 
 The exit code decides nearly nothing: it is 0 for an exclusion that is not over, for one of nobody,
 and for an address that is none. So a change counts as made only when the words say so, or, where it
-is silent by nature, when nothing at all was said against it.
+is silent by nature, when nothing at all was said against it. And it counts as refused only when it
+is known that nothing was done: for all else there is OutcomeUnknown, and somebody reads back.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
 from stateward.core.errors import OutcomeUnknown, PeerConfused, StatewardError
+from stateward.fdb.admin import codes
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, Refusal
 from stateward.fdb.model import exclusions
 from stateward.fdb.model.addresses import Address, parse_all
@@ -34,56 +36,77 @@ class Answer:
 
 _TIMED_OUT: Final = "Specified timeout reached"
 _SAYS_NO: Final = re.compile(r"^(?:ERROR|Fatal Error): *(?P<words>.*)$", re.MULTILINE)
+_NUMBERED: Final = re.compile(r"(?P<words>.*) \((?P<code>[0-9]{1,5})\)")
 _USAGE: Final = re.compile(r"^Usage: ", re.MULTILINE)
-#: By what it says, the first that fits.
-_REFUSALS: Final[Mapping[str, Refusal]] = {
-    "Unable to read cluster file": Refusal.CLUSTER_FILE,
-    "Invalid cluster file": Refusal.CLUSTER_FILE,
-    "is not configured with TLS": Refusal.NO_TLS,
-    "Database already exists": Refusal.EXISTS,
-    "Database is locked (1038)": Refusal.LOCKED,
-    "would make the configuration invalid": Refusal.INVALID,
-    "cannot be changed because storage_migration_type=disabled": Refusal.INVALID,
-    "Not enough processes exist": Refusal.TOO_FEW,
-    "No storage servers in one of the specified regions": Refusal.TOO_FEW,
-    "must be fully replicated before": Refusal.NOT_REPLICATED,
-    "may cause the total available space": Refusal.NO_ROOM,
-    "It is unsafe to exclude": Refusal.UNSAFE,
-    "Could not calculate the impact": Refusal.NOT_YET,
-    "specified coordinators is unreachable": Refusal.UNREACHABLE,
-    "Too few fdbserver machines": Refusal.TOO_FEW,
-    "not recognized": Refusal.NOT_RECOGNIZED,
-    "Unknown command": Refusal.MISUNDERSTOOD,
-    "Command failed to completely parse": Refusal.MISUNDERSTOOD,
-}
 _UNAVAILABLE: Final = "The database is unavailable"
+#: Whatever fdbcli ends with by itself; with others it was killed, or broke.
+_ENDS: Final = (0, 1)
+#: What is said only after something was done, whatever is said against it later.
+_DONE: Final = re.compile(
+    r"^(?:Database created|Configuration changed|Coordination state changed|Attempted to kill"
+    r"| +\S+  ---- )",
+    re.MULTILINE,
+)
 
 
 def objection(answer: Answer, *, changes: bool) -> StatewardError | None:
     """Return what stands against that it did what it was asked for; None: nothing does.
 
-    Whoever asked for a change and heard nothing does not know whether it was made.
+    Whoever asked for a change is told OutcomeUnknown, unless it is known that nothing was done.
     """
     if not answer.in_time or _TIMED_OUT in answer.err:
         return _silence(changes=changes)
-    said = _SAYS_NO.search(answer.err) or _SAYS_NO.search(answer.out)
-    words = said["words"].strip() if said else ""
+    wrong = _told(answer, changes=changes)
+    if wrong is None or not changes or isinstance(wrong, OutcomeUnknown):
+        return wrong
+    if answer.code not in _ENDS:
+        return _unknown(f"fdbcli broke with {answer.code} and said: {wrong.message}")
+    if _DONE.search(answer.out) or _DONE.search(answer.err):
+        return _unknown(f"fdbcli did something, and then said: {wrong.message}")
+    return wrong
+
+
+def _told(answer: Answer, *, changes: bool) -> StatewardError | None:
+    """Return what is against it by its words, and by its code when it has none."""
+    first: StatewardError | None = None
+    for words in _noes(answer):
+        found = _meaning(words, changes=changes)
+        if isinstance(found, OutcomeUnknown):
+            return found
+        first = first or found
+    if first is not None:
+        return first
+    if (refusal := codes.known_in(answer.err)) is not None:
+        return DatabaseRefused(refusal, _first_line(answer.err))
+    if not answer.code:
+        return None
+    if _USAGE.search(answer.out):
+        return DatabaseRefused(Refusal.MISUNDERSTOOD, _first_line(answer.out))
+    text = f"fdbcli ended with {answer.code} and said {_first_line(answer.err)!r}"
+    return _unknown(text) if changes else PeerConfused(text)
+
+
+def _noes(answer: Answer) -> Iterator[str]:
+    """Yield the words of each "no"."""
+    where = answer.err if _SAYS_NO.search(answer.err) else answer.out
+    return (it["words"].strip() for it in _SAYS_NO.finditer(where))
+
+
+def _meaning(words: str, *, changes: bool) -> StatewardError:
+    """Return what one "no" means; its number decides, if it has one."""
     if words.startswith(_UNAVAILABLE):
         return DatabaseSilent("the database is not available, and was not changed")
-    if (refusal := refusal_in(answer.err)) is not Refusal.OTHER:
-        return DatabaseRefused(refusal, words or _first_line(answer.err))
-    if words:
-        return DatabaseRefused(Refusal.OTHER, words)
-    if answer.code and _USAGE.search(answer.out):
-        return DatabaseRefused(Refusal.MISUNDERSTOOD, _first_line(answer.out))
-    if answer.code:
-        return PeerConfused(f"fdbcli ended with {answer.code} and said {_first_line(answer.err)!r}")
-    return None
+    if numbered := _NUMBERED.fullmatch(words):
+        said = _first_line(numbered["words"])
+        return codes.meaning(int(numbered["code"]), said, committing=changes)
+    refusal = codes.known_in(words)
+    if refusal is None and changes:
+        return _unknown(_first_line(words))
+    return DatabaseRefused(refusal or Refusal.OTHER, _first_line(words))
 
 
-def refusal_in(text: str) -> Refusal:
-    """Return which "no" the database's words are."""
-    return next((it for words, it in _REFUSALS.items() if words in text), Refusal.OTHER)
+def _unknown(text: str) -> OutcomeUnknown:
+    return OutcomeUnknown(f"nobody knows whether it was done: {text}")
 
 
 def _silence(*, changes: bool) -> StatewardError:
@@ -101,8 +124,23 @@ def check_silent(answer: Answer) -> None:
     """Raise unless a command that says nothing when it works was carried out."""
     if (wrong := objection(answer, changes=True)) is not None:
         raise wrong
-    if answer.out.strip():
-        raise OutcomeUnknown(f"fdbcli must say nothing here: {_first_line(answer.out)!r}")
+    said = answer.out.strip() or _without_warnings(answer.err)
+    if said:
+        raise OutcomeUnknown(f"fdbcli must say nothing here: {_first_line(said)!r}")
+
+
+#: It takes long, or something is wrong that has nothing to do with what was asked for.
+_WARNINGS: Final = (
+    "WARNING: Long delay",
+    "WARNING: The cluster file is not up to date.",
+    "WARNING: One or more of the processes in the cluster is incompatible with this version",
+)
+
+
+def _without_warnings(text: str) -> str:
+    """Return the first line that is no warning known to be harmless."""
+    lines = (it.strip() for it in text.splitlines())
+    return next((it for it in lines if it and not it.startswith(_WARNINGS)), "")
 
 
 def check_said(answer: Answer, *words: str) -> str:
@@ -195,18 +233,36 @@ _ROW: Final = re.compile(
 
 
 def excluding(answer: Answer) -> dict[Exclusion, Stage]:
-    """Return how far each is; an exclusion by locality is told by the addresses that it means."""
+    """Return how far each is; an exclusion by locality is told by the addresses that it means.
+
+    What makes no sense is OutcomeUnknown: the exclusion was made before anything is said of it.
+    """
     if (wrong := objection(answer, changes=True)) is not None:
-        raise wrong
+        raise _of_excluding(answer, wrong)
     found: dict[Exclusion, Stage] = {}
     for row in _ROW.finditer(answer.out + "\n" + answer.err):
         stage = next((it for text, it in _STAGES.items() if row["words"].startswith(text)), None)
         if stage is None:
-            raise PeerConfused(f"fdbcli says of an exclusion what nobody knows: {row['words']!r}")
-        found[_entry(row["who"])] = stage
+            said = _first_line(row["words"])
+            raise OutcomeUnknown(f"fdbcli says of an exclusion what nobody knows: {said!r}")
+        found[_excluded(row["who"])] = stage
     if not found:
         raise OutcomeUnknown("fdbcli must say how far an exclusion is, and says nothing")
     return found
+
+
+def _of_excluding(answer: Answer, wrong: StatewardError) -> StatewardError:
+    # fdbcli commits, and then reads how far it is: a number may be of what it could not read.
+    if any(_NUMBERED.fullmatch(it) for it in _noes(answer)):
+        return wrong if isinstance(wrong, OutcomeUnknown) else _unknown(wrong.message)
+    return wrong
+
+
+def _excluded(text: str) -> Exclusion:
+    try:
+        return _entry(text)
+    except PeerConfused as error:
+        raise OutcomeUnknown(error.message) from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,9 @@ PeerError
 ├── DatabaseSilent    it was asked and did not answer in time; what was asked changes nothing
 ├── DatabaseRefused   it answered "no", and has done nothing; ``refusal`` says which "no" it was
 ├── Conflicted        (keys.py) another changed what was read; nothing was done
-├── ProgramUnusable   a program or library of FoundationDB is missing, does not fit, talks garbage
+├── ProgramUnusable   a program or library of FoundationDB is missing, does not fit, talks garbage;
+│   │                 nothing was asked for that changes anything
+│   └── PrintsTooMuch (to who runs programs) it was started, and ended when it printed without end
 └── OutcomeUnknown    (core) it was asked for a change, and nobody knows: read back, do not repeat
 """
 
@@ -67,3 +69,7 @@ class ProgramUnusable(PeerError):
     """A program or library of FoundationDB cannot do its work; the sentence says which, and why."""
 
     reason = "ProgramUnusable"
+
+
+class PrintsTooMuch(ProgramUnusable):
+    """A program was started and printed without end: whatever it was to do may be done."""

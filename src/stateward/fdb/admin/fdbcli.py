@@ -1,7 +1,7 @@
 """A database by fdbcli.
 
-Nothing is ever asked twice here: a call of which nobody knows whether it was carried out raises
-OutcomeUnknown, and who asked reads back.
+Nothing is ever asked twice here: a change of which nobody knows whether it was made raises
+OutcomeUnknown, and who asked reads back. Any other error of a change means that nothing was done.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from stateward.core.errors import OutcomeUnknown
 from stateward.fdb.admin import answers, commands
 from stateward.fdb.admin.answers import Answer, ExclusionList, Stage
+from stateward.fdb.admin.errors import DatabaseRefused, PrintsTooMuch
 from stateward.fdb.admin.ports import (
     Configurer,
     CoordinatorChanger,
@@ -47,7 +48,7 @@ class Console(Protocol):
         """Return how the database is found, as far as fdbcli was told."""
 
     async def run(self, program: str, words: Sequence[str], seconds: float) -> Answer:
-        """Run a program to its end, or for so many seconds."""
+        """Run a program to its end, or for so many seconds; raise PrintsTooMuch."""
 
 
 class Fdbcli(StatusReader, Configurer, Excluder, CoordinatorChanger, Killer, Maintainer):
@@ -76,32 +77,32 @@ class Fdbcli(StatusReader, Configurer, Excluder, CoordinatorChanger, Killer, Mai
     async def create(self, configuration: Configuration) -> None:
         """Make it."""
         text = commands.configure(configuration, new=True)
-        answers.check_said(await self._exec(text, _LONG), answers.CREATED)
+        answers.check_said(await self._change(text, _LONG), answers.CREATED)
 
     async def configure(self, configuration: Configuration) -> None:
         """Have it be so from now on."""
         text = commands.configure(configuration)
-        answers.check_said(await self._exec(text, _LONG), answers.CONFIGURED)
+        answers.check_said(await self._change(text, _LONG), answers.CONFIGURED)
 
     async def exclude(self, targets: Sequence[Exclusion]) -> Mapping[Exclusion, Stage]:
         """Have data leave; return how far that is."""
-        return answers.excluding(await self._exec(commands.exclude(targets), _LONG))
+        return answers.excluding(await self._change(commands.exclude(targets), _LONG))
 
     async def include(self, targets: Sequence[Exclusion]) -> None:
         """Let them have data again."""
-        answers.check_silent(await self._exec(commands.include(targets), _LONG))
+        answers.check_silent(await self._change(commands.include(targets), _LONG))
 
     async def kill(self, addresses: Sequence[Address], *, twice: bool = False) -> int:
         """Have processes end, so that they are started again; return how many were told to."""
-        return answers.killed(await self._exec(commands.kill(addresses, twice=twice), _LONG))
+        return answers.killed(await self._change(commands.kill(addresses, twice=twice), _LONG))
 
     async def begin_maintenance(self, zone: str, seconds: int) -> None:
         """Let processes of a zone be away for a while."""
-        answers.check_silent(await self._exec(commands.maintenance(zone, seconds), _SHORT))
+        answers.check_silent(await self._change(commands.maintenance(zone, seconds), _SHORT))
 
     async def end_maintenance(self) -> None:
         """End that."""
-        answers.check_silent(await self._exec(commands.MAINTENANCE_OFF, _SHORT))
+        answers.check_silent(await self._change(commands.MAINTENANCE_OFF, _SHORT))
 
     # ------------------------------------------------------------------ how it is found
 
@@ -111,12 +112,21 @@ class Fdbcli(StatusReader, Configurer, Excluder, CoordinatorChanger, Killer, Mai
 
     async def change_coordinators(self, addresses: Sequence[Address]) -> ConnectionString:
         """Have others coordinate; return how the database is found from now on."""
-        answer = await self._exec(commands.coordinators(addresses), _LONG)
+        answer = await self._change(commands.coordinators(addresses), _LONG)
         answers.check_said(answer, answers.MOVED, answers.UNMOVED)
-        found = self._session.found_by()
+        try:
+            found = self._session.found_by()
+        except DatabaseRefused as error:
+            raise OutcomeUnknown(f"nobody knows the new coordinators: {error.message}") from None
         if set(found.coordinators) != set(addresses):
             raise OutcomeUnknown("the cluster file does not name the new coordinators yet")
         return found
+
+    async def _change(self, command: str, seconds: int) -> Answer:
+        try:
+            return await self._exec(command, seconds)
+        except PrintsTooMuch as error:
+            raise OutcomeUnknown(f"nobody knows whether it was done: {error.message}") from None
 
     async def _exec(self, command: str, seconds: int) -> Answer:
         words = ["-C", str(self._session.file), "--exec", command, "--timeout", str(seconds)]

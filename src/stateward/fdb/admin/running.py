@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from stateward.fdb.admin.answers import Answer
-from stateward.fdb.admin.errors import ProgramUnusable
+from stateward.fdb.admin.errors import PrintsTooMuch, ProgramUnusable
 
 #: Bytes of both outputs together; a status of a thousand processes has five million.
 MOST: Final = 32 * 1024 * 1024
@@ -47,7 +47,11 @@ class Call:
 
 
 async def run(call: Call) -> tuple[Answer, Cost]:
-    """Run a program to its end, or to the end of its time; raise ProgramUnusable."""
+    """Run a program to its end, or to the end of its time.
+
+    Raise ProgramUnusable when it could not be started, PrintsTooMuch when it was and never stopped
+    printing.
+    """
     loop = asyncio.get_running_loop()
     began = loop.time()
     process = _started(call)
@@ -59,7 +63,7 @@ async def run(call: Call) -> tuple[Answer, Cost]:
         await child.ended()
         _close(process)
     if heard.too_much:
-        raise ProgramUnusable(
+        raise PrintsTooMuch(
             f"{Path(call.argv[0]).name} must print less than {call.most} bytes, and was ended"
         )
     answer = Answer(child.code, heard.text(0), heard.text(1), in_time=in_time)

@@ -15,7 +15,7 @@ from stateward.fdb.admin.answers import Answer
 from stateward.fdb.admin.binaries import Binaries, check_version
 from stateward.fdb.admin.clusterfile import ClusterFile
 from stateward.fdb.admin.costs import End, Meter, Uncounted, command_of, end_of
-from stateward.fdb.admin.errors import ProgramUnusable
+from stateward.fdb.admin.errors import PrintsTooMuch, ProgramUnusable
 from stateward.fdb.admin.running import Call
 from stateward.fdb.admin.turns import Turns
 from stateward.fdb.model.connection import ConnectionString
@@ -91,7 +91,7 @@ class Session:
         return self._kept.found_by()
 
     async def run(self, program: str, words: Sequence[str], seconds: float) -> Answer:
-        """Run a program in its turn."""
+        """Run a program in its turn; raise PrintsTooMuch, or ProgramUnusable if it was not run."""
         path = self._shared.binaries.find(program, self._version)
         began = self._shared.clock.monotonic()
         async with self._shared.turns.take(self._whose):
@@ -104,7 +104,10 @@ class Session:
         known = f"{program} {changed}"
         if known in self._checked:
             return
-        answer = await self._run(program, ["--version"], _SOON)
+        try:
+            answer = await self._run(program, ["--version"], _SOON)
+        except PrintsTooMuch as error:
+            raise ProgramUnusable(error.message) from None  # nothing was asked of it yet
         if not answer.in_time:
             raise ProgramUnusable(f"{program} --version must answer within {_SOON:g} s")
         check_version(answer.out, self._version, str(program))

@@ -158,7 +158,7 @@ def test_where_maintenance_is() -> None:
     [
         (Answer(1, "", "Specified timeout reached -- exiting...\n"), True, OutcomeUnknown, None),
         (Answer(1, "", "Specified timeout reached -- exiting...\n"), False, DatabaseSilent, None),
-        (Answer(137, "", ""), True, PeerConfused, None),
+        (Answer(137, "", ""), False, PeerConfused, None),
         (
             Answer(1, "", "ERROR: Not enough processes exist to support the configuration\n"),
             True,
@@ -167,10 +167,12 @@ def test_where_maintenance_is() -> None:
         ),
         (
             Answer(1, "", "ERROR: Some new no (1234)\n"),
-            True,
+            False,
             DatabaseRefused,
             Refusal.OTHER,
         ),
+        (Answer(1, "", "ERROR: Some new no\n"), False, DatabaseRefused, Refusal.OTHER),
+        (Answer(1, "", "ERROR: Transaction timed out (1031)\n"), False, DatabaseSilent, None),
         (Answer(0, "", "\nWARNING: Long delay (Ctrl-C to interrupt)\n"), True, None, None),
     ],
 )
@@ -206,3 +208,139 @@ def test_what_may_be_granted_later() -> None:
 def test_silence_is_no_success(read: Callable[[Answer], Any], kind: type[StatewardError]) -> None:
     with pytest.raises(kind):
         read(Answer(0))
+
+
+#: Who reads what changing commands say: all seven, in the words of the adapter.
+CHANGES: dict[str, Callable[[Answer], Any]] = {
+    "create": lambda it: answers.check_said(it, answers.CREATED),
+    "configure": lambda it: answers.check_said(it, answers.CONFIGURED),
+    "coordinators": moved,
+    "exclude": answers.excluding,
+    "include, maintenance": answers.check_silent,
+    "kill": answers.killed,
+}
+#: All words of success, and after them something that goes wrong.
+DONE = (
+    "Database created\nConfiguration changed\nCoordination state changed\n"
+    "  10.0.0.1:4501  ---- Successfully excluded.\nAttempted to kill 1 processes\n"
+)
+EXISTS = "ERROR: Database already exists! To change configuration, don't say `new'\n"
+
+
+@pytest.mark.parametrize("read", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(1, "", "ERROR: Transaction may or may not have committed (1021)\n"),
+        Answer(1, "", "ERROR: Operation aborted because the transaction timed out (1031)\n"),
+        Answer(1, "", "ERROR: Operation timed out (1004)\n"),
+        Answer(1, "", "ERROR: Operation cancelled (1101)\n"),
+        Answer(1, "", "ERROR: Some new no (1234)\n"),
+        Answer(1, "", "ERROR: Some new no\n"),
+        Answer(1, "ERROR: Some new no\n", ""),
+        Answer(0, DONE, "ERROR: Some new no\n"),
+        Answer(1, "", "Fatal Error: Out of memory\n"),
+        Answer(20, "", "Fatal Error: Out of memory\n"),
+        Answer(1, "", f"{EXISTS}Fatal Error: Out of memory\n"),
+        Answer(1, "", f"{EXISTS}ERROR: Transaction may or may not have committed (1021)\n"),
+        Answer(1, "", "locale not recognized\n"),
+        Answer(1, "", "what?\n"),
+        Answer(1),
+        Answer(-9),
+        Answer(-11, "partial"),
+        Answer(137),
+        Answer(-9, DONE),
+        Answer(1, DONE),
+        Answer(-9, "", EXISTS),
+        Answer(-11, "Usage: configure [new|tss]\n"),
+        Answer(1, DONE, EXISTS),
+        Answer(1, DONE, "ERROR: Database is locked (1038)\n"),
+        Answer(1, "Attempted to kill 1 processes\n", "ERROR: process `x' not recognized.\n"),
+        Answer(1, "", "  10.0.0.1:1  ---- Successfully excluded.\nERROR: Key too large (2102)\n"),
+    ],
+    ids=repr,
+)
+def test_what_nobody_knows_of_a_change(read: Callable[[Answer], Any], answer: Answer) -> None:
+    with pytest.raises(OutcomeUnknown) as caught:
+        read(answer)
+    assert 0 < len(caught.value.message) < 1000
+
+
+@pytest.mark.parametrize("read", CHANGES.values(), ids=CHANGES)
+@pytest.mark.parametrize(
+    ("answer", "refusal"),
+    [
+        (Answer(1, "", EXISTS), Refusal.EXISTS),
+        (Answer(1, "Usage: configure [new|tss]\n"), Refusal.MISUNDERSTOOD),
+        (Answer(1, "", "ERROR: Unknown command `x'. Try `help'?\n"), Refusal.MISUNDERSTOOD),
+        (Answer(1, "", "ERROR: unknown option: `-x'\n"), Refusal.OTHER),
+        (Answer(1, "", "Invalid cluster file `x': 2104 invalid\n"), Refusal.CLUSTER_FILE),
+        (Answer(1, "", "Unable to read cluster file `x': 1515 No\n"), Refusal.CLUSTER_FILE),
+        (Answer(1, "", "ERROR: process `10.0.0.1:4501' not recognized.\n"), Refusal.NOT_RECOGNIZED),
+        (
+            Answer(1, "", "ERROR: A cluster cannot change its encryption_at_rest state after\n"),
+            Refusal.OTHER,
+        ),
+        (
+            Answer(1, "", "\nWARNING: Long delay (Ctrl-C to interrupt)\n" + EXISTS),
+            Refusal.EXISTS,
+        ),
+    ],
+    ids=repr,
+)
+def test_what_is_known_to_be_refused(
+    read: Callable[[Answer], Any], answer: Answer, refusal: Refusal
+) -> None:
+    with pytest.raises(DatabaseRefused) as caught:
+        read(answer)
+    assert caught.value.refusal is refusal
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_numbers_mean_what_they_mean_by_the_binding(name: str) -> None:
+    """But for exclusions: fdbcli reads after it has committed, and that may be what failed."""
+    answer = Answer(1, "", "ERROR: Database is locked (1038)\n")
+    wanted = "OutcomeUnknown" if name == "exclude" else "LOCKED"
+    assert verdict(CHANGES[name], answer) == wanted
+    answer = Answer(
+        1, "", "ERROR: Transaction is too old to perform reads or be committed (1007)\n"
+    )
+    found = answers.objection(answer, changes=True)
+    assert isinstance(found, DatabaseRefused)
+    assert found.may_be_granted_later
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "  127.0.0.1:4501  ---- Something new",
+        "  127.0.0.1:99999999  ---- Successfully excluded.",
+        "  what?  ---- Successfully excluded.",
+    ],
+)
+def test_an_exclusion_that_was_made_and_makes_no_sense(row: str) -> None:
+    for answer in (Answer(0, f"{row}\n"), Answer(0, "", f"{row}\n")):
+        with pytest.raises(OutcomeUnknown):
+            answers.excluding(answer)
+
+
+@pytest.mark.parametrize(
+    ("err", "wanted"),
+    [
+        ("", "None"),
+        ("\nWARNING: Long delay (Ctrl-C to interrupt)\n", "None"),
+        (
+            "WARNING: The cluster file is not up to date. Type 'status' for more information.\n",
+            "None",
+        ),
+        (
+            "WARNING: One or more of the processes in the cluster is incompatible with this version\n",
+            "None",
+        ),
+        ("terminate called\n", "OutcomeUnknown"),
+        ("WARNING: something new\n", "OutcomeUnknown"),
+        ("\nWARNING: Long delay (Ctrl-C to interrupt)\nterminate called\n", "OutcomeUnknown"),
+    ],
+)
+def test_what_a_silent_command_may_say(err: str, wanted: str) -> None:
+    assert verdict(answers.check_silent, Answer(0, "", err)) == wanted

@@ -105,6 +105,9 @@ class WireKeys(Keys):
             raise OutcomeUnknown(f"the answer to a commit was lost: {error}") from None
         if isinstance(answer, Refused):
             raise _raised(answer)
+        if not isinstance(answer, Done):
+            said = type(answer).__name__
+            raise OutcomeUnknown(f"a commit must be answered with Done, got {said}")
 
 
 class _Remote:
