@@ -20,7 +20,10 @@ from stateward.local.disk.errors import FolderBusy, FolderUnusable
 from stateward.local.disk.folder import Layout, owner_of
 
 #: What a cluster of ours keeps in its folder, and so all that a reset removes.
-_OURS = ("journal", "journal.new", "kubeconfig", "identity", "nodes", "plane", "stateward.lock")
+_OURS = (
+    *("journal", "journal.new", "kubeconfig", "identity", "nodes", "plane", "fdb"),
+    "stateward.lock",
+)
 
 
 def entries() -> Path:

@@ -88,6 +88,74 @@ async def test_a_command_goes_on_when_who_controls_dies_in_the_middle() -> None:
         assert answer.out.count("Waiting for state") == 1
 
 
+async def test_what_is_turned_on_lasts_for_a_talk() -> None:
+    async with created() as lab:
+        process = await asyncio.create_subprocess_exec(
+            *(str(lab.programs / "fdbcli"), "-C", str(lab.file)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        out, _ = await process.communicate(b"writemode on\nset a b\nget a\nexit\n")
+        assert b"Committed" in out
+        assert b"`a' is `b'" in out
+
+
+async def test_ctrl_c_does_not_end_a_command() -> None:
+    async with process_lab() as lab:
+        words = ["-C", str(lab.file), "--exec", "getversion", "--timeout", "60"]
+        process = await asyncio.create_subprocess_exec(
+            *(str(lab.programs / "fdbcli"), *words),
+            stderr=asyncio.subprocess.PIPE,
+            env={**os.environ, "STATEWARD_FDB_PACE": "20"},
+        )
+        await asyncio.sleep(1)
+        process.send_signal(signal.SIGINT)
+        _, err = await process.communicate()
+        assert (process.returncode, b"Specified timeout reached" in err) == (1, True)
+
+
+async def test_two_processes_do_not_share_a_data_folder() -> None:
+    async with created() as lab:
+        process = await asyncio.create_subprocess_exec(
+            *(str(lab.programs / "fdbserver"), "-C", str(lab.file), "-p"),
+            *(f"{lab.at('storage-1').host}:4600", "-d", str(lab.folder / "storage-5" / "data")),
+            stderr=asyncio.subprocess.PIPE,
+        )
+        _, err = await process.communicate()
+        assert (process.returncode, b"is the data folder of a process" in err) == (1, True)
+
+
+async def test_nothing_is_changed_while_nobody_controls_the_cluster() -> None:
+    async with process_lab() as lab:
+        for name in ("stateless-1", "stateless-2", "log-1", "log-2", "log-3"):
+            os.kill(lab.pid(name), signal.SIGSTOP)
+        await lab.lose("storage-4", "storage-5")
+        answer = await lab.typed("configure new single memory", 40)
+        created = "Database created" in answer.out
+        for name in ("stateless-1", "stateless-2", "log-1", "log-2", "log-3"):
+            os.kill(lab.pid(name), signal.SIGCONT)
+        if created:
+            await lab.sees(health.is_configured, True)
+
+
+async def test_what_was_acknowledged_is_not_undone_by_a_minority() -> None:
+    """One coordinator alone is told more, and comes back after the others went on without it."""
+    async with created() as lab:
+        await lab.typed("writemode on; set first 1")
+        await lab.lose("storage-2", "storage-3")
+        answers = [await lab.typed(f"writemode on; set alone{n} 1", 5) for n in range(3)]
+        assert all(it.code for it in answers), "a minority acknowledges nothing"
+        await lab.lose("storage-1", "stateless-1", "stateless-2")
+        await lab.come_back("storage-2", "storage-3")
+        await lab.sees(health.is_available, True)
+        await lab.typed("writemode on; set second 2")
+        await lab.come_back("storage-1", "stateless-1", "stateless-2")
+        await lab.sees(there("stateless-1"), True)
+        for key, it in (("first", "1"), ("second", "2")):
+            assert f"`{key}' is `{it}'" in (await lab.typed(f"get {key}")).out
+
+
 async def test_an_fdbcli_that_is_killed_leaves_what_it_did() -> None:
     async with created() as lab:
         words = ["-C", str(lab.file), "--exec", f"exclude {lab.at('storage-5').plain}"]

@@ -94,7 +94,7 @@ def _alike(text: str, folder: Path, programs: Path) -> str:
         ("fdbserver -C c -p 127.0.0.1:4500:tls -d d --tls-certificate-file x --tls-key-file x", 1,
          "TLS cannot be used"),
         ("fdbserver -C c -p 127.0.0.1:4500 -d d --tls-verify-peers nonsense", 1, "must look like"),
-        ("fdbcli -C c --timeout soon", 1, "could not convert"),
+        ("fdbcli -C c --timeout soon", 1, "must be a whole number"),
         ("fdbcli -C garbage --exec status", 1, "2104"),
         ("fdbcli -C c --bogus", 1, "unknown option"),
     ],
@@ -124,6 +124,12 @@ def test_people_read_that_it_is_emulated(programs: Path, tmp_path: Path, program
         found = ran(programs, tmp_path, program, word)
         assert found.returncode == 0
         assert BANNER in found.stdout
+
+
+def test_all_programs_are_written_by_one_command(tmp_path: Path) -> None:
+    assert shims.main([str(tmp_path / "bin")]) == 0
+    assert {it.name for it in (tmp_path / "bin").iterdir()} == {*shims.DATABASE, *shims.KEEPERS}
+    assert shims.main([]) == 2
 
 
 def test_lines_are_typed_one_after_another(programs: Path, tmp_path: Path) -> None:

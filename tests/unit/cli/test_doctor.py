@@ -31,9 +31,7 @@ def test_what_is_here_is_listed(capsys, monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 def test_nothing_is_no_trouble(capsys) -> None:
     main(["doctor"])
-    assert (
-        "- no FoundationDB but our stand-in; `stateward local get-fdb`" in capsys.readouterr().out
-    )
+    assert "- no FoundationDB: it is EMULATED; `stateward local get-fdb`" in capsys.readouterr().out
 
 
 def test_what_is_named_in_vain_is_misuse(

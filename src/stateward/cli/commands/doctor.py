@@ -79,7 +79,9 @@ def _tell_fdbs() -> None:
     for it in found:
         click.echo(f"✔ {it}")
     if not found:
-        click.echo("- no FoundationDB but our stand-in; `stateward local get-fdb` fetches one")
+        click.echo(
+            "- no FoundationDB: it is EMULATED; `stateward local get-fdb` fetches a real one"
+        )
 
 
 async def _ask(access: ClusterAccess, patience: float) -> str:

@@ -94,15 +94,21 @@ class Fdbcli:
                 return Answer(end.value, tape.out, tape.err)
             database.advance(database.now + seconds)
 
-    def steps(self, line: str, tape: Tape, timeout: float = 0.0) -> Steps:
-        """Run a line of commands: yield for how long it waits, and return the code at its end."""
+    def steps(
+        self, line: str, tape: Tape, timeout: float = 0.0, session: Session | None = None
+    ) -> Steps:
+        """Run a line of commands: yield for how long it waits, and return the code at its end.
+
+        What is turned on in it lasts for as long as the session.
+        """
+        session = session or Session()
         try:
             parts = split(line)
         except Unterminated as error:
             tape.say(f"ERROR: unterminated quote\n {error}")
             tape.err += _MALFORMED
             return 1
-        until, session = self._database.now + (timeout or _FOR_EVER), Session()
+        until = self._database.now + (timeout or _FOR_EVER)
         tape.view, tape.string = self.view, self._learn()
         handles = self._come()
         try:

@@ -12,7 +12,7 @@ from stateward.emulate.fdb.servers import VERSION
 #: Under which name the program was called, and which version it stands for.
 _CALLED, _VERSION = "STATEWARD_FDB_CALLED", "STATEWARD_FDB_VERSION"
 BANNER: Final = (
-    "EMULATED: Stateward's stand-in for FoundationDB; it behaves like a database and keeps no data"
+    "EMULATED: Stateward's stand-in for FoundationDB; it behaves like one, and is none to rely on"
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import Final
@@ -42,8 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     program = called.name("fdbcli")
     try:
         told = flags.read(list(sys.argv[1:] if argv is None else argv), _KNOWN)
-        timeout = float(told.values.get("timeout", "0"))
-    except (Misunderstood, ValueError) as error:
+        timeout = _seconds(told.values.get("timeout", "0"))
+    except Misunderstood as error:
         called.warn(f"{error}\nTry `{program} --help' for more information.")
         return 1
     if told.bare & {"version", "v"}:
@@ -59,8 +60,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         called.warn(str(error))
         return 1
     if "exec" in told.values:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # as the real one: it takes its --timeout
         return asyncio.run(typist.run(told.values["exec"]))
     return _talk(typist)
+
+
+def _seconds(text: str) -> float:
+    if not text.isdigit():
+        raise Misunderstood(f"ERROR: --timeout must be a whole number of seconds, got `{text}'")
+    return float(text)
 
 
 def _typist(told: Told, timeout: float) -> Typist:

@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, Protocol
 
+import msgspec
+
 from stateward.core.version import Version
 from stateward.emulate.fdb.asking.viewpoint import Viewpoint
-from stateward.emulate.fdb.cli.program import Fdbcli, Steps
+from stateward.emulate.fdb.cli.program import Fdbcli, Session, Steps
 from stateward.emulate.fdb.cli.tape import Tape
 from stateward.emulate.fdb.cli.words import Unterminated, split
 from stateward.emulate.fdb.database import Database
-from stateward.emulate.fdb.talk.messages import Any, Ended, Exec, Kill, Printed
+from stateward.emulate.fdb.talk.messages import Any, Ended, Exec, Kill, Options, Printed
 from stateward.emulate.fdb.talk.wire import BEAT, Lost, Wire
 from stateward.fdb.model.connection import ConnectionString
 
@@ -57,7 +59,8 @@ async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
     fdbcli = _fdbcli(reign.database, asked)
     fdbcli.killed = lambda address: kills.append(Kill(address))
     fdbcli.suspended = lambda address, seconds: kills.append(Kill(address, seconds))
-    steps: Steps = fdbcli.steps(asked.line, tape, asked.timeout)
+    session = Session(**msgspec.structs.asdict(asked.options))
+    steps: Steps = fdbcli.steps(asked.line, tape, asked.timeout, session)
     out, err, changes = 0, 0, not is_reading(asked.line)
     code: int | None = None
     while code is None:
@@ -72,7 +75,8 @@ async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
         while kills:
             await wire.send(kills.pop(0))
         await reign.sleep(seconds)
-    await wire.send(Ended(code, str(reign.database.string)))
+    on = Options(**{it: getattr(session, it) for it in Options.__struct_fields__})
+    await wire.send(Ended(code, str(reign.database.string), on))
 
 
 def is_reading(line: str) -> bool:

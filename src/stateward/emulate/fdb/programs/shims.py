@@ -1,13 +1,18 @@
-"""The programs as files with their real names, so that whoever runs FoundationDB can run them."""
+"""The programs as files with their real names, so that whoever runs FoundationDB can run them.
+
+``python -m stateward.emulate.fdb.programs.shims FOLDER [VERSION]`` writes all of them.
+"""
 
 from __future__ import annotations
 
 import os
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
+
+from stateward.emulate.fdb.servers import VERSION
 
 #: By name: the module that is run. First those that are the database, where there is no real one.
 DATABASE: Final = {
@@ -51,3 +56,19 @@ def _script(module: str, version: str) -> str:
         f"STATEWARD_FDB_CALLED=$0 STATEWARD_FDB_VERSION={shlex.quote(version)}"
         f' exec {python} -P -m {module} "$@"\n'
     )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Write all programs into a folder; say where they are."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if len(words) not in (1, 2):
+        sys.stderr.write("usage: python -m stateward.emulate.fdb.programs.shims FOLDER [VERSION]\n")
+        return 2
+    version = words[1] if len(words) > 1 else str(VERSION)
+    place = install(Path(words[0]).absolute(), version, {**DATABASE, **KEEPERS})
+    sys.stdout.write(f"EMULATED: fdbserver, fdbcli and what keeps them are in {place}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

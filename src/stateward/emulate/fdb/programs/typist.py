@@ -18,7 +18,7 @@ from stateward.emulate.fdb.programs import called
 from stateward.emulate.fdb.programs.pace import Pace
 from stateward.emulate.fdb.talk import clusterfile
 from stateward.emulate.fdb.talk import wire as wires
-from stateward.emulate.fdb.talk.messages import Die, Done, Ended, Exec, Kill, Printed
+from stateward.emulate.fdb.talk.messages import Die, Done, Ended, Exec, Kill, Options, Printed
 from stateward.emulate.fdb.talk.seeker import Seeker
 from stateward.emulate.fdb.talk.wire import Lost, Wire
 from stateward.fdb.model.addresses import Address
@@ -81,6 +81,8 @@ class Typist:
     timeout: float
     pace: Pace
     log_group: str = "default"
+    #: What was turned on by the lines before.
+    options: Options = field(default_factory=Options)
     _has_killed: bool = field(default=False, init=False)
 
     async def run(self, line: str) -> int:
@@ -150,6 +152,7 @@ class Typist:
             is_writable=clusterfile.is_writable(file),
             log_group=self.log_group,
             files=_named(line),
+            options=self.options,
         )
 
     async def _heard(self, wire: Wire, holder: Address, shown: Shown, killed: list[str]) -> int:
@@ -161,7 +164,8 @@ class Typist:
                     killed.append(kill.address)  # whoever runs this is told last
                 case Kill() as kill:
                     await self._kill(kill)
-                case Ended(code, string):
+                case Ended(code, string, options):
+                    self.options = options
                     self.seeker.learn(ConnectionString.parse(string))
                     return code
                 case other:

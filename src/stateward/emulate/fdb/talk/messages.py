@@ -109,6 +109,16 @@ class Told(Message, frozen=True):
     string: str
 
 
+class Options(msgspec.Struct, frozen=True):
+    """What was turned on, and listed, in one talk with fdbcli."""
+
+    may_write: bool = False
+    system: bool = False
+    lock_aware: bool = False
+    may_manage: bool = False
+    listed: list[str] = []
+
+
 class Exec(Message, frozen=True):
     """Run a line of fdbcli for somebody who has this cluster file."""
 
@@ -122,6 +132,7 @@ class Exec(Message, frozen=True):
     log_group: str = "default"
     #: Files that the line names, with their texts.
     files: dict[str, str] = {}
+    options: Options = Options()
 
 
 class Printed(Message, frozen=True):
@@ -139,10 +150,11 @@ class Kill(Message, frozen=True):
 
 
 class Ended(Message, frozen=True):
-    """The line is over: its code, and how the cluster is found."""
+    """The line is over: its code, how the cluster is found, and what is turned on by now."""
 
     code: int
     string: str
+    options: Options = Options()
 
 
 class Transact(Message, frozen=True):

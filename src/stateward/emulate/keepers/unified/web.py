@@ -13,6 +13,9 @@ from aiohttp import web
 from stateward.core.errors import UsageError
 from stateward.emulate.keepers.unified.metrics import Metrics
 
+#: Variables that may say where a pod is; the last one the embedded Kubernetes gives to all.
+_ADDRESSES = ("FDB_POD_IP", "FDB_PUBLIC_IP", "STATEWARD_ADDRESS")
+
 
 @dataclass(frozen=True, slots=True)
 class Door:
@@ -35,7 +38,7 @@ def door(address: str, environment: Mapping[str, str]) -> Door:
     host, colon, port = address.rpartition(":")
     if not colon or not port.isdecimal() or int(port) > 65535:
         raise UsageError(f"an address to listen on must look like ':8081', got {address!r}")
-    known = environment.get("FDB_POD_IP") or environment.get("FDB_PUBLIC_IP") or ""
+    known = next(filter(None, map(environment.get, _ADDRESSES)), "")
     return Door(host.strip("[]") or known.partition(",")[0].strip("[]"), int(port))
 
 
