@@ -86,7 +86,7 @@ def ask_all(status: Status) -> int:
     if not isinstance(found, Known):
         return 0
     for name in found.value.groups:
-        left.on(name)
+        left.on(name, 1)
     return len(found.value.groups)
 
 

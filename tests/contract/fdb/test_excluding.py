@@ -27,7 +27,7 @@ def gone(*names: str) -> Callable[[Status], bool]:
     """Return a question: is it proven that nothing is left on any of them?"""
 
     def ask(status: Status) -> bool:
-        left = [value(leaving.Leftovers(status).on(it)) for it in names]
+        left = [value(leaving.Leftovers(status).on(it, 1)) for it in names]
         return all(it != "?" and it.is_gone for it in left)
 
     return ask
@@ -101,7 +101,7 @@ async def test_who_is_gone_is_missing_and_nobody_knows_of_its_disk(lab: Lab) -> 
     await lab.pass_by(10)
     found = await lab.admin.exclude([exclusions.parse(lab.at("storage-5").plain)])
     assert list(found.values()) == [Stage.MISSING]
-    assert value(leaving.Leftovers(await lab.admin.status()).on("storage-5")) == "?"
+    assert value(leaving.Leftovers(await lab.admin.status()).on("storage-5", 1)) == "?"
 
 
 async def test_without_coordinators_the_impact_is_unknown(lab: Lab) -> None:

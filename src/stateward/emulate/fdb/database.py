@@ -61,7 +61,7 @@ class Database(State):
 
     def _pass(self, seconds: float) -> None:
         if self.has_looked and not self.stays:
-            self.shards.advance(seconds)
+            self.shards.advance(seconds, self.servers)
         for disk, (server, since) in list(self.fallen.items()):
             if self.now >= since + NOTICED:
                 self._notice(disk, server, since)

@@ -1,8 +1,9 @@
 """Where data is, and where it goes: pieces with a team of disks each, moved one after another.
 
 A piece is copied from whoever of its team is there. While it moves, the old team keeps it, so a
-planned move never has fewer copies than before. A piece with no copy left is lost, until a disk of
-its team comes back.
+planned move never has fewer copies than before. Nothing is copied from or to a disk that is not
+there, and nobody gives a piece up while no other disk that is there has it. A piece with no copy
+left is lost, until a disk of its team comes back.
 """
 
 from __future__ import annotations
@@ -35,6 +36,14 @@ class Piece:
     def moves(self) -> bool:
         """Whether it is on its way."""
         return bool(self.coming)
+
+    def can_go(self, there: Collection[str]) -> bool:
+        """Tell whether it can be copied now, and would be somewhere that is there afterwards."""
+        return (
+            all(disk in there for disk in self.coming if disk not in self.team)
+            and any(disk in there for disk in self.team)
+            and any(disk in there for disk in self.coming)
+        )
 
 
 @dataclass(slots=True)
@@ -86,19 +95,20 @@ class Shards:
     def place(self, places: Mapping[str, Place], spread: Spread) -> None:
         """Give every piece its first team."""
         for it in self.pieces:
-            it.team = self._wanted(it, places, spread)
+            it.team = self._wanted(it, places, places, spread)
 
     def plan(self, places: Mapping[str, Place], there: Collection[str], spread: Spread) -> None:
         """Choose where pieces go: ``places`` are those of disks that may have data.
 
-        A piece whose team is as it should be stays, and so does one that cannot be made so.
+        Those of them that are not ``there`` may keep what they have, and get nothing. A piece whose
+        team is as it should be stays, and so does one that cannot be made so.
         """
         asked = (dict(places), frozenset(there), spread, [it.team for it in self.pieces])
         if asked == self._asked:
             return
         self._asked = asked
         for it in self.pieces:
-            wanted = self._wanted(it, places, spread)
+            wanted = self._wanted(it, places, there, spread)
             is_stuck = len(wanted) < spread.copies or not any(disk in there for disk in it.team)
             if is_stuck or set(wanted) == set(it.team):
                 it.coming, it.left = (), 0.0
@@ -106,10 +116,10 @@ class Shards:
                 new = sum(disk not in it.team for disk in wanted)
                 it.coming, it.left = wanted, max(_AT_LEAST, new * it.size / RATE)
 
-    def advance(self, seconds: float) -> None:
-        """Copy for a while, one piece after another."""
+    def advance(self, seconds: float, there: Collection[str]) -> None:
+        """Copy for a while, one piece after another, among disks that are there."""
         for it in self.pieces:
-            if it.moves and seconds > 0:
+            if it.moves and seconds > 0 and it.can_go(there):
                 spent = min(seconds, it.left)
                 it.left -= spent
                 seconds -= spent
@@ -120,13 +130,18 @@ class Shards:
         """Return how long it takes until nothing is on its way."""
         return sum(it.left for it in self.pieces if it.moves)
 
-    def _wanted(self, piece: Piece, places: Mapping[str, Place], spread: Spread) -> tuple[str, ...]:
+    def _wanted(
+        self, piece: Piece, places: Mapping[str, Place], there: Collection[str], spread: Spread
+    ) -> tuple[str, ...]:
         """Return who shall have a piece: whoever has it and may, and those who have least."""
         load = Counter(disk for it in self.pieces for disk in (it.coming or it.team))
-        team: list[str] = []
         kept = [it for it in (*piece.coming, *piece.team) if it in places]
         rest = sorted(places, key=lambda it: (load[it], it))
-        for disk in (*kept, *rest):
+        here = [it for it in kept if it in there]
+        # Who has it and is away may keep it, unless there are enough who are not.
+        away = [it for it in kept if it not in there and it in piece.team]
+        team: list[str] = []
+        for disk in (*here, *away, *(it for it in rest if it in there)):
             taken = [places[it] for it in team]
             if len(team) < spread.copies and spread.admits(places[disk], taken):
                 team.append(disk)

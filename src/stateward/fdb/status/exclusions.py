@@ -76,16 +76,24 @@ class Leftovers:
         self._roster = roster(status)
         self._logs = _log_addresses(status)
 
-    def on(self, instance: str) -> Fact[Left]:
-        """Tell whether a process group is excluded and has nothing any more, by positive proof."""
+    def on(self, instance: str, processes: int) -> Fact[Left]:
+        """Tell whether a process group is excluded and has nothing any more, by positive proof.
+
+        ``processes`` is how many it is made of: of one that does not report nobody knows.
+        """
         if not isinstance(self._roster, Known):
             return self._roster
-        processes = self._roster.value.groups.get(instance, ())
-        if not processes:
+        found = self._roster.value.groups.get(instance, ())
+        if not found:
             return Unknown(f"{instance} does not report, so nobody knows what is on its disk")
-        if self._roster.value.nameless and _is_beside(self._roster.value.nameless, processes):
+        if len(found) < processes:
+            return Unknown(
+                f"of {instance} {len(found)} of {processes} processes report, so nobody knows what"
+                " is on the disks of the others"
+            )
+        if self._roster.value.nameless and _is_beside(self._roster.value.nameless, found):
             return Unknown(f"a process beside {instance} does not say whose it is")
-        for it in processes:
+        for it in found:
             left = self._left(it)
             if not isinstance(left, Known) or not left.value.is_gone:
                 return left

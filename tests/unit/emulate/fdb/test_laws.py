@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from fakes.fdb_databases import configured, names, server
@@ -71,6 +71,10 @@ def exclude(database: Database, name: str) -> None:
     database.exclude([exclusions.of_instance(name)])
 
 
+def give_up(database: Database, name: str) -> None:
+    database.exclude([exclusions.of_instance(name)], failed=True)
+
+
 def include(database: Database, name: str) -> None:
     database.include([exclusions.of_instance(name)])
 
@@ -113,12 +117,37 @@ ANY: dict[str, Act] = {
     "single": configure("FORCE single"),
     "halls": configure("three_data_hall"),
 }
+#: What has to do with where data is; more of it than of the rest.
+DATA: dict[str, Act] = {
+    **PLANNED,
+    "leave": leave,
+    "start": start,
+    "cut": cut,
+    "reconnect": reconnect,
+    "give up": give_up,
+    "exclude more": exclude,
+    "leave more": leave,
+    "single": configure("FORCE single"),
+}
+STORES = [it for it in names() if it.startswith("storage")]
 
 
-def steps(acts: dict[str, Act]) -> st.SearchStrategy[list[tuple[str, str, float]]]:
+def steps(
+    acts: dict[str, Act], among: Sequence[str] = tuple(names())
+) -> st.SearchStrategy[list[tuple[str, str, float]]]:
     seconds = st.sampled_from([0.0, 0.5, 2.0, 4.0, 10.0, 60.0])
-    one = st.tuples(st.sampled_from(sorted(acts)), st.sampled_from(names()), seconds)
+    one = st.tuples(st.sampled_from(sorted(acts)), st.sampled_from(among), seconds)
     return st.lists(one, max_size=12)
+
+
+def at_once(*lost: str) -> list[tuple[str, str, float]]:
+    """Return that processes go, and that a while passes."""
+    return [*(("leave", it, 0.0) for it in lost[:-1]), ("leave", lost[-1], 40.0)]
+
+
+def living(database: Database) -> list[set[str]]:
+    """Return of every piece the disks that have it and are there."""
+    return [set(it.team) & database.servers.keys() for it in database.shards.pieces]
 
 
 @given(steps(ANY))
@@ -153,6 +182,33 @@ def test_nothing_that_is_planned_loses_a_copy(taken: list[tuple[str, str, float]
             assert not database.recovery.serves or processes.roster(
                 read(json.dumps(document.status(database, database.string, "f")), 0.0)
             )
+
+
+@given(steps(DATA, STORES))
+@settings(max_examples=150)
+@example([("exclude", "storage-1", 0.0), ("exclude", "storage-2", 1.0), *at_once(*STORES[2:])])
+@example([("single", "storage-1", 1.0), *at_once("storage-1", "storage-2", "storage-3")])
+def test_no_copy_goes_but_with_its_disk_or_for_another(
+    taken: list[tuple[str, str, float]],
+) -> None:
+    """What had a copy that is there keeps one; only who is lost, or given up, takes one away."""
+    database = configured(size=100_000_000)
+    for what, name, seconds in taken:
+        before = living(database)
+        DATA[what](database, name)
+        running = database.servers.items()
+        rest = {disk for disk, it in running if not it.is_meant(database.failed)}
+        for had, has in zip(before, living(database), strict=True):
+            assert had & rest <= has
+        for _ in range(4):
+            before, teams = living(database), [it.team for it in database.shards.pieces]
+            database.advance(database.now + seconds / 4)
+            pairs = list(zip(before, living(database), strict=True))
+            assert all(has for had, has in pairs if had)
+            for it in filter(lambda it: data.is_drained(database, it), map(server, names())):
+                mine = it.disk.process_id
+                kept = [has for team, (_, has) in zip(teams, pairs, strict=True) if mine in team]
+                assert all(has - {mine} for has in kept), f"{it.address} is not drained"
 
 
 @given(st.lists(st.sampled_from(names()), max_size=10, unique=True), st.floats(0.1, 300.0))

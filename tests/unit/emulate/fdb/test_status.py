@@ -145,7 +145,7 @@ def of_processes(status: Status) -> dict[str, Any]:
         return {"reporting": "?"}
     found: dict[str, Any] = {"reporting": sorted(roster.value.groups)}
     for name in roster.value.groups:
-        on = left.on(name)
+        on = left.on(name, 1)
         found[f"left on {name}"] = on.value.why if isinstance(on, Known) else "?"
     return found
 

@@ -90,7 +90,7 @@ def test_every_recording_is_read_whole(name: str) -> None:
     ],
 )
 def test_what_is_left_on_a_process(name: str, instance: str, left: str) -> None:
-    found = exclusions.Leftovers(recorded(name)).on(instance)
+    found = exclusions.Leftovers(recorded(name)).on(instance, 1)
     assert isinstance(found, Known)
     assert (found.value.why, found.value.is_gone) == (left, not left)
 
@@ -104,7 +104,7 @@ def test_what_is_left_on_a_process(name: str, instance: str, left: str) -> None:
     ],
 )
 def test_of_whom_nobody_knows(name: str, instance: str, why: str) -> None:
-    found = exclusions.Leftovers(recorded(name)).on(instance)
+    found = exclusions.Leftovers(recorded(name)).on(instance, 1)
     assert isinstance(found, Unknown)
     assert why in found.reason
 
@@ -118,7 +118,7 @@ def test_a_log_of_an_earlier_generation_is_something_left() -> None:
     )
     old = {"address": process["address"], "healthy": True, "id": "1"}
     tree["cluster"]["logs"].append({"current": False, "epoch": 1, "log_interfaces": [old]})
-    found = exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5")
+    found = exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5", 1)
     assert short(found) == exclusions.Left("logs of a generation are on it")
 
 
@@ -133,7 +133,7 @@ def test_who_did_not_answer_is_listed_without_roles_and_may_not_go() -> None:
     tree = document("excluded_done")
     for it in tree["cluster"]["processes"].values():
         it.pop("uptime_seconds")
-    found = exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5")
+    found = exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5", 1)
     assert isinstance(found, Unknown)
     assert "did not answer" in found.reason
 
@@ -142,7 +142,7 @@ def test_who_has_a_role_that_nobody_knows_may_not_go() -> None:
     tree = document("excluded_done")
     for it in tree["cluster"]["processes"].values():
         it["roles"].append({"role": "time_keeper"})
-    found = exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5")
+    found = exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5", 1)
     assert isinstance(found, Unknown)
     assert "a role that nobody knows: time_keeper" in found.reason
 
@@ -156,10 +156,43 @@ def test_a_process_without_a_name_may_be_part_of_the_pod_beside_it() -> None:
     )
     other = {**mine, "locality": {"machineid": mine["locality"]["machineid"]}}
     tree["cluster"]["processes"]["other"] = other
-    found = exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5")
+    found = exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5", 1)
     assert found == Unknown("a process beside storage-5 does not say whose it is")
     other["locality"]["machineid"] = "elsewhere"
-    assert short(exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5")).is_gone
+    assert short(exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5", 1)).is_gone
+
+
+def two_in_a_pod() -> dict[str, Any]:
+    """Return a status in which storage-5 is two processes: one has nothing left, the other has."""
+    tree = document("excluded_done")
+    every = tree["cluster"]["processes"]
+    (mine,) = (it for it in every.values() if it["locality"]["instance_id"] == "storage-5")
+    roles = [{"role": "storage", "id": "1", "stored_bytes": 100}]
+    every["second"] = {**mine, "address": "127.0.1.5:4503", "roles": roles}
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("reporting", "many", "said"),
+    [
+        (2, 2, "it has the role storage"),
+        (1, 2, "of storage-5 1 of 2 processes report"),
+        (1, 1, ""),
+        (2, 1, "it has the role storage"),
+        (2, 3, "of storage-5 2 of 3 processes report"),
+    ],
+)
+def test_a_pod_of_several_processes_has_nothing_left_when_all_of_them_say_so(
+    reporting: int, many: int, said: str
+) -> None:
+    tree = two_in_a_pod()
+    if reporting == 1:
+        del tree["cluster"]["processes"]["second"]
+    found = exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5", many)
+    why = found.value.why if isinstance(found, Known) else found.reason
+    assert why.startswith(said)
+    assert isinstance(found, Known) == (reporting >= many)
+    assert (isinstance(found, Known) and found.value.is_gone) == (not said)
 
 
 def test_who_is_excluded() -> None:
@@ -230,12 +263,13 @@ def test_regions_and_satellites_are_read() -> None:
 # -------------------------------------------------------------------------- broken ones
 
 
-def _gone(status: Status) -> Iterator[str]:
-    """Yield who may go, by positive proof."""
-    roster = processes.roster(status)
+def _gone(status: Status, whole: Status) -> Iterator[str]:
+    """Yield who may go, by positive proof; each has as many processes as the whole status says."""
+    roster, every = processes.roster(status), processes.roster(whole)
     left = exclusions.Leftovers(status)
+    groups = every.value.groups if isinstance(every, Known) else {}
     for name in roster.value.groups if isinstance(roster, Known) else ():
-        found = left.on(name)
+        found = left.on(name, max(1, len(groups.get(name, ()))))
         if isinstance(found, Known) and found.value.is_gone:
             yield name
 
@@ -294,7 +328,7 @@ def judge(whole: Status, broken: Status) -> None:
     for name, ask in SAFETY.items():
         said, truth = ask(broken), ask(whole)
         assert said == "?" or (truth != "?" and said <= truth), f"{name}: {truth} became {said}"
-    assert set(_gone(broken)) <= set(_gone(whole))
+    assert set(_gone(broken, whole)) <= set(_gone(whole, whole))
     listed = exclusions.excluded(broken)
     assert not isinstance(listed, Known) or listed.value == short(exclusions.excluded(whole))
 
