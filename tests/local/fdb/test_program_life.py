@@ -272,6 +272,27 @@ async def test_all_are_restarted_as_the_next_release_at_once() -> None:
         assert "`kept' is `yes'" in (await lab.typed("get kept")).out
 
 
+async def test_an_upgrade_that_was_taken_back_leaves_nobody_behind() -> None:
+    def many(status: Status) -> object:
+        return len(status.document.cluster.processes or {})
+
+    async with created() as lab:
+        newer = shims.install(lab.folder / "7.4", "7.4.5")
+        for versions in (dict.fromkeys(("storage-1", "storage-2"), newer), {}):
+            lab.versions = versions
+            await lab.lose("storage-1", "storage-2")
+            await lab.come_back("storage-1", "storage-2")
+            await lab.pass_by(60)
+        await lab.sees(health.is_available, True)
+        lab.versions = dict.fromkeys(names(), newer)
+        await lab.lose(*names())
+        await lab.come_back(*names())
+        lab.use_version("7.4.5", newer)
+        await lab.sees(health.is_available, True)
+        await lab.sees(many, len(names()))
+        assert await lab.writes()
+
+
 async def test_patches_mix() -> None:
     async with created() as lab:
         await lab.lose("storage-5")
