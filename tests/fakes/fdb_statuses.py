@@ -75,14 +75,33 @@ def put(around: Any, key: Any, value: Any) -> None:
         around[key] = value
 
 
+def alike(tree: Any) -> Iterator[tuple[Any, list[Any]]]:
+    """Yield objects of a tree with the keys that we read, one of those that have the same."""
+    seen, found = set(), {}
+    for around, key in places(tree):
+        if isinstance(around, dict):
+            found.setdefault(id(around), (around, []))[1].append(key)
+    for around, keys in found.values():
+        if tuple(keys) not in seen:
+            seen.add(tuple(keys))
+            yield around, keys
+
+
 @st.composite
-def mangled(draw: st.DrawFn, name: str) -> bytes:
-    """Return a recording in which one or two things are missing, null or of another type."""
-    tree = document(name)
+def mangled(draw: st.DrawFn, whole: bytes) -> bytes:
+    """Return a status in which some things are missing, null or of another type.
+
+    Often more than one of the same object: what belongs together is lost together.
+    """
+    tree = json.loads(whole)
     every = list(places(tree))
     for place in draw(st.sets(st.integers(0, len(every) - 1), min_size=1, max_size=2)):
         around, key = every[place]
-        put(around, key, draw(st.sampled_from(breaks(around, key))))
+        others = sorted(it for other, it in every if other is around and it != key)
+        more = draw(st.sets(st.sampled_from(others), max_size=2)) if others else set()
+        for it in (key, *sorted(more)):
+            if isinstance(around, list) or it in around:
+                put(around, it, draw(st.sampled_from(breaks(around, it))))
     return json.dumps(tree).encode()
 
 

@@ -11,10 +11,11 @@ from typing import Final
 
 from msgspec import UNSET
 
-from stateward.core.facts import Fact, Unknown
+from stateward.core.facts import Fact, Known, Unknown
 from stateward.fdb.status.document import LogSet
 from stateward.fdb.status.facts import client, cluster, known, missing
 from stateward.fdb.status.reading import Status
+from stateward.fdb.status.regions import Beside, logs_beside
 
 #: Nobody has looked at the data since the last recovery.
 _NOT_LOOKED: Final = "initializing"
@@ -108,34 +109,43 @@ def tolerance(status: Status) -> Fact[Tolerance]:
 
 
 def log_shortage(status: Status) -> Fact[int]:
-    """Return how many copies of what was just written lack, in the set of logs that lacks most."""
-    sets = cluster(status).logs
+    """Return how many copies of what was just written lack, in the set of logs that lacks most.
+
+    Unknown where a set does not speak of logs that it has by the configuration: those of another
+    region, or of satellites.
+    """
+    sets, beside = cluster(status).logs, logs_beside(status)
     if sets is UNSET:
         return missing(status, "cluster.logs")
     if wrong := status.flaw("cluster.logs"):
         return Unknown(f"the status cannot be read: {wrong}")
-    found = [_lack(it) for it in sets]
+    if not isinstance(beside, Known):
+        return beside
+    found = [_lack(it, beside.value) for it in sets]
     lacks = [it for it in found if it is not None]
     if not lacks or len(lacks) < len(found):
         return missing(status, "cluster.logs.log_fault_tolerance")
     return known(status, max(lacks))
 
 
-def _lack(logs: LogSet) -> int | None:
+def _lack(logs: LogSet, beside: Beside) -> int | None:
     """Return how many copies a set of logs lacks; None: it does not say of all its kinds."""
+    has_satellites = beside.satellites if logs.current is True else beside.any_satellites
     kinds = (
-        (logs.log_replication_factor, logs.log_fault_tolerance),
-        (logs.remote_log_replication_factor, logs.remote_log_fault_tolerance),
-        (logs.satellite_log_replication_factor, logs.satellite_log_fault_tolerance),
+        (logs.log_replication_factor, logs.log_fault_tolerance, True),
+        (logs.remote_log_replication_factor, logs.remote_log_fault_tolerance, beside.remote),
+        (
+            logs.satellite_log_replication_factor,
+            logs.satellite_log_fault_tolerance,
+            has_satellites,
+        ),
     )
-    if kinds[0] == (UNSET, UNSET):
-        return None
     lacks = []
-    for factor, left in kinds:
-        if (factor is UNSET) != (left is UNSET):
-            return None
+    for factor, left, is_needed in kinds:
         if factor is not UNSET and left is not UNSET:
             lacks.append(factor - 1 - left)
+        elif is_needed or factor is not left:
+            return None
     return max(lacks)
 
 
