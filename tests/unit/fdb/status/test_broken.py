@@ -163,7 +163,7 @@ def test_a_mangled_status_never_says_safe_where_the_whole_one_does_not(
     judge(recorded(name), read(data.draw(mangled(text(name))), 0.0))
 
 
-@settings(max_examples=150)
+@settings(max_examples=300)
 @given(data=st.data(), name=st.sampled_from(REGIONAL))
 def test_nor_does_one_of_a_database_in_two_regions(data: st.DataObject, name: str) -> None:
     judge(read(told(name), 0.0), read(data.draw(mangled(told(name))), 0.0))
