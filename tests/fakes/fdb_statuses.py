@@ -12,6 +12,7 @@ import msgspec
 from hypothesis import strategies as st
 from msgspec import UnsetType
 
+from stateward.core.facts import Known
 from stateward.fdb.status.document import Document
 from stateward.fdb.status.reading import Status, read
 
@@ -37,6 +38,11 @@ def document(name: str) -> dict[str, Any]:
     return found
 
 
+def short(fact: Any) -> Any:
+    """Return the value of a fact, or "?"."""
+    return fact.value if isinstance(fact, Known) else "?"
+
+
 # -------------------------------------------------------------------------- ways to break them
 
 #: One value of every type, and odd ones; ``...`` stands for none at all.
@@ -54,6 +60,7 @@ def places(value: Any, kind: Any = Document) -> Iterator[tuple[Any, Any]]:
                 yield from places(inner, inside)
 
 
+@cache
 def _kind_of(kind: Any, key: Any) -> Any:
     """Return the type that we read at a key; None: we do not."""
     if get_origin(kind) in (list, dict):
