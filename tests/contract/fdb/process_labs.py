@@ -43,7 +43,7 @@ from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 
 #: Seconds of the stand-in that are one of ours.
-PACE = 20.0
+PACE = 10.0
 _VERSION = Version(7, 3, 79)
 _COUNTER = itertools.count()
 

@@ -106,6 +106,7 @@ async def test_who_is_gone_is_missing_and_nobody_knows_of_its_disk(lab: Lab) -> 
 
 async def test_without_coordinators_the_impact_is_unknown(lab: Lab) -> None:
     await lab.lose("storage-2", "storage-3")
+    await lab.sees(health.is_available, False)
     assert await refused(lab.admin.exclude([by("storage-5")])) is Refusal.NOT_YET
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, get_type_hints
 import msgspec
 
 from stateward.core.chance import Chance
+from stateward.emulate.fdb.asking.clients import Clients
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.state import State
 from stateward.fdb.model import exclusions
@@ -32,9 +33,14 @@ def _shape() -> type[msgspec.Struct]:
 _SAVED: Final = _shape()
 
 
-def saved(state: State) -> bytes:
-    """Return all of a database."""
-    found: dict[str, Any] = {it: getattr(state, it) for it in _SAVED.__struct_fields__}
+def essence(state: State) -> bytes:
+    """Return all of a database but who asks it: what a command may have changed."""
+    return saved(state, clients=Clients())
+
+
+def saved(state: State, **instead: object) -> bytes:
+    """Return all of a database, perhaps with something in place of what it has."""
+    found: dict[str, Any] = {it: getattr(state, it) for it in _SAVED.__struct_fields__} | instead
     for it in _AS_TEXT:
         found[it] = sorted(map(str, found[it]))
     return msgspec.msgpack.encode(_SAVED(**found))

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 import msgspec
 
 from stateward.core.version import Version
+from stateward.emulate.fdb import saving
 from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.cli.program import Fdbcli, Session, Steps
 from stateward.emulate.fdb.cli.tape import Tape
@@ -61,14 +62,16 @@ async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
     fdbcli.suspended = lambda address, seconds: kills.append(Kill(address, seconds))
     session = Session(**msgspec.structs.asdict(asked.options))
     steps: Steps = fdbcli.steps(asked.line, tape, asked.timeout, session)
-    out, err, changes = 0, 0, not is_reading(asked.line)
+    out, err, before = 0, 0, saving.essence(reign.database)
     code: int | None = None
     while code is None:
         try:
             seconds = next(steps)
         except StopIteration as end:
             code, seconds = end.value, 0.0
-        await reign.keep(surely=changes)  # nobody is told of what might be forgotten
+        # Nobody is told of what might be forgotten; who only asks is told whatever becomes of it.
+        changes = not is_reading(asked.line) and saving.essence(reign.database) != before
+        await reign.keep(surely=changes)
         if tape.out[out:] or tape.err[err:]:
             await wire.send(Printed(tape.out[out:], tape.err[err:]))
             out, err = len(tape.out), len(tape.err)
