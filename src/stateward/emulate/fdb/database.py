@@ -104,7 +104,10 @@ class Database(State):
         One that speaks another protocol does not belong to it, unless most coordinators do too.
         """
         disk = server.disk.process_id
+        self.strangers.pop(disk, None)
         if server.line != self.line:
+            if disk in self.servers:
+                self.leave(disk)  # it was restarted as another release
             self.strangers[disk] = server
             upgrading.turn(self, self.join)
             return
@@ -127,7 +130,8 @@ class Database(State):
 
     def leave(self, disk: str) -> None:
         """Let a process end; others notice after a while."""
-        if self.strangers.pop(disk, None) is None:
+        self.strangers.pop(disk, None)
+        if disk in self.servers:
             self.fallen[disk] = (self.servers.pop(disk), self.now)
 
     # ------------------------------------------------------------------ who uses it

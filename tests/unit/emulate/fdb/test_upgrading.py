@@ -112,3 +112,16 @@ def test_a_client_of_another_protocol_sees_nobody(version: Version) -> None:
     )
     assert seen["client"]["messages"][0]["name"] == "quorum_not_reachable"
     assert seen["cluster"] == {"layers": {"_valid": False}}
+
+
+def test_one_that_is_restarted_as_another_release_is_there_once() -> None:
+    database = configured()
+    disk = server("storage-1").disk.process_id
+    newer = replace(server("storage-1", database.now), version=Version(7, 4, 5))
+    database.join(newer)
+    assert (disk in database.servers, disk in database.strangers) == (False, True)
+    database.join(server("storage-1", database.now + 1))
+    assert (disk in database.servers, disk in database.strangers) == (True, False)
+    database.join(newer)
+    database.leave(disk)
+    assert (disk in database.servers, disk in database.strangers) == (False, False)
