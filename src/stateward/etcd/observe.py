@@ -12,7 +12,6 @@ from stateward.core.facts import Fact, Known, Unknown
 from stateward.etcd import survey
 from stateward.etcd.addresses import AddressBook
 from stateward.etcd.api.kind import EtcdCluster
-from stateward.etcd.api.problems import Problem
 from stateward.etcd.api.settings import Settings
 from stateward.etcd.build.config import config_of
 from stateward.etcd.caches import Caches, of_cluster
@@ -46,6 +45,7 @@ from stateward.etcd.wanting import Differs, Want, Wants
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.pods import Pod
+from stateward.kube.problems import Problem
 from stateward.kube.resources import Resource
 
 

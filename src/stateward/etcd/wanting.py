@@ -10,7 +10,6 @@ from typing import Any, TypeAlias
 from stateward.core.memory import Last, Memory
 from stateward.etcd.addresses import AddressBook
 from stateward.etcd.api.kind import EtcdCluster
-from stateward.etcd.api.problems import Problem
 from stateward.etcd.api.settings import Settings, settings_of, wish_of
 from stateward.etcd.api.validation import problems
 from stateward.etcd.build import documents
@@ -25,6 +24,7 @@ from stateward.etcd.reading import template_bytes, workload_seen
 from stateward.kube import drift
 from stateward.kube.codec import Json
 from stateward.kube.meta import Object
+from stateward.kube.problems import Problem
 
 #: Tells whether writing a document would change an object.
 Differs: TypeAlias = Callable[[Object, Json], bool]

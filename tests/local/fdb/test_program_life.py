@@ -126,19 +126,6 @@ async def test_two_processes_do_not_share_a_data_folder() -> None:
         assert (process.returncode, b"is the data folder of a process" in err) == (1, True)
 
 
-async def test_nothing_is_changed_while_nobody_controls_the_cluster() -> None:
-    async with process_lab() as lab:
-        for name in ("stateless-1", "stateless-2", "log-1", "log-2", "log-3"):
-            os.kill(lab.pid(name), signal.SIGSTOP)
-        await lab.lose("storage-4", "storage-5")
-        answer = await lab.typed("configure new single memory", 40)
-        created = "Database created" in answer.out
-        for name in ("stateless-1", "stateless-2", "log-1", "log-2", "log-3"):
-            os.kill(lab.pid(name), signal.SIGCONT)
-        if created:
-            await lab.sees(health.is_configured, True)
-
-
 async def test_what_was_acknowledged_is_not_undone_by_a_minority() -> None:
     """One coordinator alone is told more, and comes back after the others went on without it."""
     async with created() as lab:
@@ -189,6 +176,18 @@ async def test_one_that_stands_still_by_command_ends_and_comes_back() -> None:
         await lab.sees(there("storage-5"), False)
         await lab.sees(there("storage-5"), True)
         assert lab.pid("storage-5") != before
+
+
+async def test_who_controls_stands_still_too_when_it_is_told_to() -> None:
+    async with created() as lab:
+        first = await controller(lab)
+        before = lab.pid(first)
+        await lab.typed(f"suspend; suspend 60 {lab.at(first).plain}; sleep 3", 100)
+        await lab.pass_by(20)
+        assert lab.pid(first) == before, "it stands still before it ends"
+        await lab.sees(health.is_available, True)
+        await lab.sees(there(first), True)
+        assert lab.pid(first) != before
 
 
 async def test_a_process_without_a_cluster_file_is_seeded() -> None:

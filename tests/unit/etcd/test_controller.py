@@ -14,7 +14,6 @@ from stateward.core.errors import HouseError, NotLeader, PeerUnreachable, UsageE
 from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.etcd.addresses import ClusterDns
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
-from stateward.etcd.api.problems import Problem
 from stateward.etcd.build import documents
 from stateward.etcd.caches import Caches, indexes
 from stateward.etcd.controller import EtcdReconciler, Voices
@@ -29,6 +28,7 @@ from stateward.etcd.tell.metrics import COUNTERS, GAUGES, EtcdMetrics
 from stateward.etcd.wanting import Wants
 from stateward.kube import conditions
 from stateward.kube.errors import Conflict, Forbidden, Unavailable
+from stateward.kube.problems import Problem
 from stateward.runtime.cache import Cache
 from stateward.runtime.election import Leadership, Terms
 from stateward.runtime.telling.journal import Journal

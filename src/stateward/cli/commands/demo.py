@@ -178,7 +178,8 @@ def _whole_cluster(it: Stage) -> str:
 async def _live(console: Console, acts: _Acts, seed: int | None) -> int:
     ports, etcd = Ports.of_this_machine(), the_etcd()
     tick = _ticker(console, ports)
-    await foundationdb.prepare(partial(_agrees, console), tick)
+    can_answer = sys.stdin is not None and sys.stdin.isatty()
+    await foundationdb.prepare(partial(_agrees, console) if can_answer else None, tick)
     async with (
         stage(ports, etcd, tick=tick, say=console.print) as it,
         the_story(it, seed) as session,

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from stateward.kube.blockers import Blocker
 from stateward.kube.codec import Part
 from stateward.kube.crd.fields import Field
 from stateward.kube.meta import Condition
@@ -54,16 +55,6 @@ class RecoveryReport(Part):
     pod_uid: Annotated[str, Field(description="Its pod, before it was started again.")] = ""
     snapshot: Annotated[str, Field(description="Where its data was saved before.")] = ""
     done: Annotated[bool, Field(description="True when the cluster has a quorum again.")] = False
-
-
-class Blocker(Part):
-    """A guard that refused something, and what would satisfy it."""
-
-    step: Annotated[str, Field(description="What was held back.")] = ""
-    guard: Annotated[str, Field(description="Which rule held it back.")] = ""
-    message: Annotated[str, Field(description="Why, in plain words.")] = ""
-    hint: Annotated[str, Field(description="What to do about it.")] = ""
-    since: Annotated[str | None, Field(description="Since when.", format="date-time")] = None
 
 
 class Progress(Part):

@@ -10,7 +10,6 @@ from stateward.core import naming
 from stateward.core.quantity import Quantity
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.options import owned
-from stateward.etcd.api.problems import Problem
 from stateward.etcd.api.settings import CONTAINER, claim_name_of, etcd_container
 from stateward.etcd.api.spec import EtcdClusterSpec
 from stateward.etcd.api.storage import ClaimTemplate
@@ -18,6 +17,7 @@ from stateward.etcd.model.names import labels
 from stateward.kube.codec import Json
 from stateward.kube.overlays import overlay_problems
 from stateward.kube.patch import PatchError
+from stateward.kube.problems import Problem
 from stateward.kube.strategic import strategic_patch
 from stateward.kube.structure import structure_of_kind
 

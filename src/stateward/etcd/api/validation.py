@@ -16,12 +16,12 @@ from stateward.core.version import Version, minor_skew
 from stateward.etcd.api.kind import LONGEST_NAME, EtcdCluster
 from stateward.etcd.api.option_values import ELECTION, HEARTBEAT, pace_problem, value_problems
 from stateward.etcd.api.options import flag_problem
-from stateward.etcd.api.problems import Problem
 from stateward.etcd.api.rules import LAST_STOP
 from stateward.etcd.api.settings import etcd_container, tagged_version, version_of
 from stateward.etcd.api.templates import template_problems
 from stateward.etcd.model.names import ordinal_of
 from stateward.kube.codec import plain
+from stateward.kube.problems import Problem
 
 OLDEST: Final = Version(3, 5, 0)
 SHORTEST_GRACE, LONGEST_GRACE = 1.0, 24 * 3600.0

@@ -12,11 +12,11 @@ from posixpath import normpath
 from typing import Any, Final
 
 from stateward.etcd.api.kind import EtcdCluster
-from stateward.etcd.api.problems import Problem
 from stateward.etcd.api.settings import CONTAINER, Settings
 from stateward.etcd.build.pod import Outside, own_pod, pod_template
 from stateward.kube.codec import Json
 from stateward.kube.patch import PatchError
+from stateward.kube.problems import Problem
 
 _WHERE: Final = "spec.podTemplate.spec"
 #: Lists of etcd's own container in which ours must be found again, and by what.

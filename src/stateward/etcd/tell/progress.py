@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 from stateward.core import moments
 from stateward.core.outcome import Blocked, Outcome
-from stateward.etcd.api.status import Blocker, Progress
+from stateward.etcd.api.status import Progress
 from stateward.etcd.decide.refusals import Refusal
 from stateward.etcd.model.view import View
 from stateward.etcd.tell.reasons import Reason
 from stateward.etcd.tell.situation import Situation, outdated
+from stateward.kube.blockers import Blocker
 
 
 def blockers(

@@ -12,6 +12,7 @@ from typing import Annotated
 import msgspec
 
 from stateward.fdb.api.database import DatabaseConfiguration
+from stateward.kube.blockers import Blocker
 from stateward.kube.codec import Part
 from stateward.kube.crd.fields import Field
 from stateward.kube.meta import Condition
@@ -109,16 +110,6 @@ class MaintenanceModeInfo(Part):
     process_groups: Annotated[
         tuple[str, ...], Field(description="Which groups.", list_type="atomic")
     ] = ()
-
-
-class Blocker(Part):
-    """A guard that refused something, and what would satisfy it."""
-
-    step: Annotated[str, Field(description="What was held back.")] = ""
-    guard: Annotated[str, Field(description="Which rule held it back.")] = ""
-    message: Annotated[str, Field(description="Why, in plain words.")] = ""
-    hint: Annotated[str, Field(description="What to do about it.")] = ""
-    since: Annotated[str | None, Field(description="Since when.", format="date-time")] = None
 
 
 class Progress(Part):

@@ -9,13 +9,14 @@ from hypothesis import strategies as st
 
 from fakes.etcd_views import NOW, OTHER_CLUSTER_ID, REVISION, drawings, picture, told
 from stateward.core.outcome import DONE, Blocked, Retry, Stop, Wait
-from stateward.etcd.api.status import Blocker, EtcdClusterStatus, Progress, RecoveryReport
+from stateward.etcd.api.status import EtcdClusterStatus, Progress, RecoveryReport
 from stateward.etcd.decide import moves
 from stateward.etcd.decide.refusals import Refusal
 from stateward.etcd.model.history import may_be_electing
 from stateward.etcd.model.view import View
 from stateward.etcd.tell.notes import noting
 from stateward.etcd.tell.status import status_of
+from stateward.kube.blockers import Blocker
 from stateward.kube.codec import decode, encode
 
 OUTCOMES = st.lists(

@@ -286,7 +286,7 @@ def test_garbage_without_end_is_given_up_in_time(name: str) -> None:
     garbage = f'{{"cluster":{{"database_available":false,{make()}}}}}'
     began = time.process_time()
     status = read(garbage, 0.0)
-    assert time.process_time() - began < 2.0  # it is far less; machines are slow at times
+    assert time.process_time() - began < 5.0  # it is a tenth of that; machines are slow at times
     assert list(status.flaws) == [path]
     assert not isinstance(processes.roster(status), Known)
     assert not isinstance(health.log_shortage(status), Known)

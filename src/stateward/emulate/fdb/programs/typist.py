@@ -93,7 +93,9 @@ class Typist:
                 return await self._run(line)
         except TimeoutError:
             called.warn(TIMED_OUT, end="")
-            return 1
+        except clusterfile.Unusable as error:  # it was there when we began
+            called.warn(str(error))
+        return 1
 
     async def _run(self, line: str) -> int:
         shown = Shown()
@@ -127,18 +129,18 @@ class Typist:
         """Have a line run by who controls the cluster; None: it was lost: try again."""
         speaker = self.seeker.speaker
         left = max(0.1, until - self.now()) if self.timeout else 0.0
-        killed: list[str] = []
+        last: list[Kill] = []
         try:
             wire = await wires.connect(holder, speaker.security, speaker.protocol)
             try:
                 await wire.send(self._exec(line, left))
-                code = await self._heard(wire, holder, shown, killed)
+                code = await self._heard(wire, holder, shown, last)
             finally:
                 wire.close()
         except Lost:
             return 0 if self._has_killed else None
-        for it in killed:
-            await self._kill(Kill(it))
+        for it in last:
+            await self._kill(it)
         return code
 
     def _exec(self, line: str, left: float) -> Exec:
@@ -155,13 +157,13 @@ class Typist:
             options=self.options,
         )
 
-    async def _heard(self, wire: Wire, holder: Address, shown: Shown, killed: list[str]) -> int:
+    async def _heard(self, wire: Wire, holder: Address, shown: Shown, last: list[Kill]) -> int:
         while True:
             match await wire.hear():
                 case Printed(out, err):
                     shown.show(out, err)
                 case Kill() as kill if kill.address == holder.plain:
-                    killed.append(kill.address)  # whoever runs this is told last
+                    last.append(kill)  # whoever runs this is told when it has said all
                 case Kill() as kill:
                     await self._kill(kill)
                 case Ended(code, string, options):

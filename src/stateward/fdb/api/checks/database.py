@@ -16,8 +16,8 @@ from stateward.fdb.api.database import (
     DatabaseConfiguration,
     RegionSetting,
 )
-from stateward.fdb.api.problems import Problem
 from stateward.fdb.api.spec import FoundationDBClusterSpec
+from stateward.kube.problems import Problem
 
 OLDEST: Final = Version(7, 1, 0)
 #: Since which release an engine is there.

@@ -9,10 +9,10 @@ from typing import Final
 from stateward.core import naming
 from stateward.fdb.api import questions, rules
 from stateward.fdb.api.checks.templates import label_problems
-from stateward.fdb.api.problems import Problem
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.model.addresses import parse_all
 from stateward.fdb.model.connection import ConnectionString
+from stateward.kube.problems import Problem
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FIELD: Final = re.compile(

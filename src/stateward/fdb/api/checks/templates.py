@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from stateward.core import naming
 from stateward.core.quantity import Quantity
-from stateward.fdb.api.problems import Problem
 from stateward.fdb.api.processes import (
     MOST_PARAMETERS,
     ClaimTemplate,
@@ -21,6 +20,7 @@ from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.model.names import INIT_CONTAINER, MAIN_CONTAINER, SIDECAR_CONTAINER
 from stateward.kube.codec import Json
 from stateward.kube.overlays import overlay_problems
+from stateward.kube.problems import Problem
 
 _CORE: Final = "io.k8s.api.core.v1."
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"

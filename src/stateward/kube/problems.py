@@ -1,4 +1,4 @@
-"""One thing that is wrong with an EtcdCluster."""
+"""One thing that is wrong with an object of ours: what an operator says before it acts."""
 
 from __future__ import annotations
 
