@@ -186,8 +186,8 @@ async def test_who_controls_stands_still_too_when_it_is_told_to() -> None:
         await lab.pass_by(20)
         assert lab.pid(first) == before, "it stands still before it ends"
         await lab.sees(health.is_available, True)
+        await lab.sees(lambda _status: lab.pid(first) != before, True)
         await lab.sees(there(first), True)
-        assert lab.pid(first) != before
 
 
 async def test_a_process_without_a_cluster_file_is_seeded() -> None:
