@@ -42,10 +42,10 @@ from stateward.etcd.seen import Seen
 from stateward.etcd.survey import Answers
 from stateward.etcd.volumes import Volumes
 from stateward.etcd.wanting import Differs, Want, Wants
+from stateward.kube.crd.findings import Problem
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.pods import Pod
-from stateward.kube.problems import Problem
 from stateward.kube.resources import Resource
 
 

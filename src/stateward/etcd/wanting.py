@@ -23,8 +23,8 @@ from stateward.etcd.objects import Workload
 from stateward.etcd.reading import template_bytes, workload_seen
 from stateward.kube import drift
 from stateward.kube.codec import Json
+from stateward.kube.crd.findings import Problem
 from stateward.kube.meta import Object
-from stateward.kube.problems import Problem
 
 #: Tells whether writing a document would change an object.
 Differs: TypeAlias = Callable[[Object, Json], bool]

@@ -27,8 +27,8 @@ from stateward.etcd.seen import Seen
 from stateward.etcd.tell.metrics import COUNTERS, GAUGES, EtcdMetrics
 from stateward.etcd.wanting import Wants
 from stateward.kube import conditions
+from stateward.kube.crd.findings import Problem
 from stateward.kube.errors import Conflict, Forbidden, Unavailable
-from stateward.kube.problems import Problem
 from stateward.runtime.cache import Cache
 from stateward.runtime.election import Leadership, Terms
 from stateward.runtime.telling.journal import Journal

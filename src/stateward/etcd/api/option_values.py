@@ -16,7 +16,7 @@ from stateward.core.duration import parse_seconds
 from stateward.core.quantity import Quantity
 from stateward.core.version import Version
 from stateward.etcd.api.options import known_flags
-from stateward.kube.problems import Problem
+from stateward.kube.crd.findings import Problem
 
 
 def _names(text: str) -> frozenset[str]:

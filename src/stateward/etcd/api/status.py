@@ -6,8 +6,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from stateward.kube.blockers import Blocker
 from stateward.kube.codec import Part
+from stateward.kube.crd.blockers import Blocker
 from stateward.kube.crd.fields import Field
 from stateward.kube.meta import Condition
 

@@ -15,9 +15,9 @@ from stateward.etcd.api.spec import EtcdClusterSpec
 from stateward.etcd.api.storage import ClaimTemplate
 from stateward.etcd.model.names import labels
 from stateward.kube.codec import Json
+from stateward.kube.crd.findings import Problem
 from stateward.kube.overlays import overlay_problems
 from stateward.kube.patch import PatchError
-from stateward.kube.problems import Problem
 from stateward.kube.strategic import strategic_patch
 from stateward.kube.structure import structure_of_kind
 

@@ -21,7 +21,7 @@ from stateward.etcd.api.settings import etcd_container, tagged_version, version_
 from stateward.etcd.api.templates import template_problems
 from stateward.etcd.model.names import ordinal_of
 from stateward.kube.codec import plain
-from stateward.kube.problems import Problem
+from stateward.kube.crd.findings import Problem
 
 OLDEST: Final = Version(3, 5, 0)
 SHORTEST_GRACE, LONGEST_GRACE = 1.0, 24 * 3600.0

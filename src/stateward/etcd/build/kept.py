@@ -15,8 +15,8 @@ from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import CONTAINER, Settings
 from stateward.etcd.build.pod import Outside, own_pod, pod_template
 from stateward.kube.codec import Json
+from stateward.kube.crd.findings import Problem
 from stateward.kube.patch import PatchError
-from stateward.kube.problems import Problem
 
 _WHERE: Final = "spec.podTemplate.spec"
 #: Lists of etcd's own container in which ours must be found again, and by what.

@@ -11,7 +11,7 @@ from stateward.etcd.decide.refusals import Refusal
 from stateward.etcd.model.view import View
 from stateward.etcd.tell.reasons import Reason
 from stateward.etcd.tell.situation import Situation, outdated
-from stateward.kube.blockers import Blocker
+from stateward.kube.crd.blockers import Blocker
 
 
 def blockers(

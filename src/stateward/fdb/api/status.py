@@ -12,8 +12,8 @@ from typing import Annotated
 import msgspec
 
 from stateward.fdb.api.database import DatabaseConfiguration
-from stateward.kube.blockers import Blocker
 from stateward.kube.codec import Part
+from stateward.kube.crd.blockers import Blocker
 from stateward.kube.crd.fields import Field
 from stateward.kube.meta import Condition
 

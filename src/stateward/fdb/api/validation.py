@@ -29,8 +29,8 @@ from stateward.fdb.api.processes import ContainerOverrides
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.model.names import ProcessGroupID, is_own_key
 from stateward.kube.codec import plain
+from stateward.kube.crd.findings import Problem
 from stateward.kube.overlays import overlay_problems
-from stateward.kube.problems import Problem
 
 #: What stays for the number of a pod, with the dashes around its class.
 _ROOM: Final = len("--9999")

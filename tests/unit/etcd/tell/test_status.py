@@ -16,8 +16,8 @@ from stateward.etcd.model.history import may_be_electing
 from stateward.etcd.model.view import View
 from stateward.etcd.tell.notes import noting
 from stateward.etcd.tell.status import status_of
-from stateward.kube.blockers import Blocker
 from stateward.kube.codec import decode, encode
+from stateward.kube.crd.blockers import Blocker
 
 OUTCOMES = st.lists(
     st.sampled_from(

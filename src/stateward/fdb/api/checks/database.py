@@ -17,7 +17,7 @@ from stateward.fdb.api.database import (
     RegionSetting,
 )
 from stateward.fdb.api.spec import FoundationDBClusterSpec
-from stateward.kube.problems import Problem
+from stateward.kube.crd.findings import Problem
 
 OLDEST: Final = Version(7, 1, 0)
 #: Since which release an engine is there.

@@ -12,7 +12,7 @@ from stateward.fdb.api.checks.templates import label_problems
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.model.addresses import parse_all
 from stateward.fdb.model.connection import ConnectionString
-from stateward.kube.problems import Problem
+from stateward.kube.crd.findings import Problem
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _FIELD: Final = re.compile(

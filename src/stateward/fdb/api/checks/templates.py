@@ -19,8 +19,8 @@ from stateward.fdb.api.rules import PROCESS_KEYS
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.model.names import INIT_CONTAINER, MAIN_CONTAINER, SIDECAR_CONTAINER
 from stateward.kube.codec import Json
+from stateward.kube.crd.findings import Problem
 from stateward.kube.overlays import overlay_problems
-from stateward.kube.problems import Problem
 
 _CORE: Final = "io.k8s.api.core.v1."
 _META: Final = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"
