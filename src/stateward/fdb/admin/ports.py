@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from stateward.core.version import Version
 from stateward.fdb.admin.answers import ExclusionList, Stage
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.configuration import Configuration
@@ -12,6 +13,7 @@ from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.exclusions import Exclusion
 from stateward.fdb.status.maintenance import Maintenance
 from stateward.fdb.status.reading import Status
+from stateward.kube.meta import ObjectKey
 
 
 class StatusReader(Protocol):
@@ -72,3 +74,17 @@ class Maintainer(Protocol):
 
     async def maintenance(self) -> Maintenance | None:
         """Return the zone that may be away, if there is one."""
+
+
+class Admin(StatusReader, Configurer, Excluder, CoordinatorChanger, Killer, Maintainer, Protocol):
+    """One database with all that can be asked of it."""
+
+
+class Databases(Protocol):
+    """Who reaches databases: by programs of their version, or in memory."""
+
+    def reach(self, cluster: ObjectKey, connection: ConnectionString, version: Version) -> Admin:
+        """Return the database of a cluster, found by this from now on; nobody is asked yet."""
+
+    def forget(self, cluster: ObjectKey) -> None:
+        """Let go of what was kept for a cluster that is gone."""

@@ -6,7 +6,7 @@ Each half has one writer: the spec is the cluster's, the status the group's.
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
 
@@ -103,6 +103,15 @@ class FoundationDBProcessGroupSpec(Part):
     exclusion_skipped: Annotated[
         bool, Field(description="It goes with all that it holds.", default=False)
     ] = False
+    obsolete_pod: Annotated[
+        str,
+        Meta(max_length=64),
+        Field(description="The UID of a pod that shall go, so that another is made."),
+    ] = ""
+    deletion_policy: Annotated[
+        Literal["Retain", "Delete"],
+        Field(description="What becomes of its volume when the cluster goes.", default="Retain"),
+    ] = "Retain"
 
 
 class ResourceReport(Part):

@@ -20,6 +20,32 @@ CLUSTER_LABEL: Final = f"{DOMAIN}/fdb-cluster-name"
 CLASS_LABEL: Final = f"{DOMAIN}/fdb-process-class"
 GROUP_ID_LABEL: Final = f"{DOMAIN}/fdb-process-group-id"
 
+#: Under which the operator finds whatever it made, however users name their labels.
+INSTANCE_LABEL: Final = "app.kubernetes.io/instance"
+_MANAGED: Final = ("app.kubernetes.io/managed-by", "stateward-fdb")
+#: Selects all of it.
+OURS: Final = "=".join(_MANAGED)
+#: Of which cluster (its UID) a claim holds data; a claim of an earlier one has another.
+CLUSTER_UID_LABEL: Final = "stateward.dev/cluster-uid"
+#: In whose name fields are applied.
+FIELD_MANAGER: Final = "stateward-fdb"
+#: Keeps a process group's object until its pod, its claim and its service are gone.
+FINALIZER: Final = f"{DOMAIN}/process-group"
+
+# Annotations, by the compatible operator's names.
+SPEC_HASH: Final = f"{DOMAIN}/last-applied-spec"
+CONFIG_HASH: Final = f"{DOMAIN}/last-applied-config-map"
+IMAGE_TYPE: Final = f"{DOMAIN}/image-type"
+PUBLIC_IP: Final = f"{DOMAIN}/public-ip"
+PUBLIC_IP_SOURCE: Final = f"{DOMAIN}/public-ip-source"
+IP_FAMILY: Final = f"{DOMAIN}/ip-family"
+ISOLATED: Final = f"{DOMAIN}/isolate-process-group"
+#: What the monitor of a unified image writes on its own pod.
+LAUNCHER_CONFIGURATION: Final = f"{DOMAIN}/launcher-current-configuration"
+LAUNCHER_ENVIRONMENT: Final = f"{DOMAIN}/launcher-environment"
+#: Touched so that a node looks sooner for a config map that has changed.
+OUTDATED: Final = f"{DOMAIN}/outdated-config-map-seen"
+
 MAIN_CONTAINER: Final = "foundationdb"
 SIDECAR_CONTAINER: Final = "foundationdb-kubernetes-sidecar"
 INIT_CONTAINER: Final = "foundationdb-kubernetes-init"
@@ -127,6 +153,15 @@ def group_of_process(text: str) -> tuple[ProcessGroupID, int]:
     if not dash or not re.fullmatch("[1-9][0-9]{0,8}", number, re.ASCII):
         raise ValueError(f"a process must be GROUP-NUMBER, as in storage-1-2, got {text!r}")
     return ProcessGroupID.parse(group), int(number)
+
+
+def instance_labels(cluster: str) -> dict[str, str]:
+    """Return what is on everything that is made for a cluster, whatever else is.
+
+    >>> instance_labels("shop")["app.kubernetes.io/instance"]
+    'shop'
+    """
+    return dict([_MANAGED, (INSTANCE_LABEL, cluster)])
 
 
 # ------------------------------------------------------------------ keys of the config map

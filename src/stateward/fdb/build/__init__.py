@@ -1,0 +1,1 @@
+"""Kubernetes objects as a cluster wants them. Pure."""

@@ -1,0 +1,1 @@
+"""The controller of process groups: their pods, claims and services, and how they are."""

@@ -1,0 +1,117 @@
+"""What is known of a cluster and its process groups in one pass: frozen values, judged by others.
+
+A view is made once, from caches and from one status of the database. Whoever judges looks at it
+and at nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from stateward.core.version import Version
+from stateward.fdb.api.group import GroupConditionType
+from stateward.fdb.api.spec import FoundationDBClusterSpec
+from stateward.fdb.api.status import FoundationDBClusterStatus
+from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.names import ProcessGroupID
+from stateward.fdb.status.processes import Reporting
+from stateward.fdb.status.reading import Status
+from stateward.kube.meta import ObjectKey
+
+
+@dataclass(frozen=True, slots=True)
+class PodSeen:
+    """The pod of a group, as its cache shows it; times are seconds of Unix."""
+
+    uid: str
+    created: float = 0.0
+    phase: str = "Running"
+    ready: bool = True
+    node: str = ""
+    ips: tuple[str, ...] = ()
+    terminating_since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupView:
+    """One process group: what was decided of it, what it is, and who of it reports."""
+
+    name: str
+    uid: str
+    id: ProcessGroupID
+    servers: int = 1
+    #: What is true of it, since when; what is not there is not true.
+    conditions: Mapping[GroupConditionType, float] = field(default_factory=dict)
+    #: It shall go, since when; its data has left it; it goes with what it holds.
+    marked: bool = False
+    marked_since: float | None = None
+    excluded: bool = False
+    skipped: bool = False
+    #: Its object is being deleted: its pod goes, then its claim, then its service.
+    leaving: bool = False
+    pod: PodSeen | None = None
+    #: The pod that is to be made anew, by its UID.
+    obsolete_pod: str = ""
+    has_claim: bool = False
+    has_service: bool = False
+    #: Hosts that it has or had, the last one first.
+    addresses: tuple[str, ...] = ()
+    zone: str = ""
+    #: Those of its processes that report to the database now.
+    processes: tuple[Reporting, ...] = ()
+
+    @property
+    def process_class(self) -> ProcessClass:
+        """What it is for."""
+        return self.id.process_class
+
+    @property
+    def holds_nothing(self) -> bool:
+        """Whether it may go: nothing is left on it, or what is left does not matter."""
+        return self.excluded or self.skipped
+
+    def has(self, *kinds: GroupConditionType) -> bool:
+        """Tell whether one of some conditions is true of it."""
+        return any(it in self.conditions for it in kinds)
+
+    def lasts(self, kind: GroupConditionType, now: float) -> float | None:
+        """Return for how long a condition has been true; None: it is not."""
+        since = self.conditions.get(kind)
+        return None if since is None else max(0.0, now - since)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterView:
+    """One cluster: what it shall be, what was told of it last, its groups and its database."""
+
+    key: ObjectKey
+    generation: int
+    #: Normalized: nothing is left to be filled in.
+    spec: FoundationDBClusterSpec
+    #: What was written last.
+    status: FoundationDBClusterStatus
+    now: float
+    #: What the database said; empty, with the reason among its flaws, when it was not asked.
+    database: Status
+    groups: tuple[GroupView, ...]
+    #: How many pods of each class there shall be; a class that is not there has none.
+    counts: Mapping[ProcessClass, int]
+    running_version: Version
+    connection: ConnectionString | None = None
+    #: The database was made once.
+    configured: bool = False
+
+    def of_class(self, process_class: ProcessClass) -> tuple[GroupView, ...]:
+        """Return the groups of a class."""
+        return tuple(it for it in self.groups if it.process_class is process_class)
+
+    def staying(self) -> tuple[GroupView, ...]:
+        """Return the groups that shall stay."""
+        return tuple(it for it in self.groups if not it.marked)
+
+    def named(self, names: Iterable[str]) -> tuple[GroupView, ...]:
+        """Return the groups whose objects have these names."""
+        wanted = set(names)
+        return tuple(it for it in self.groups if it.name in wanted)
