@@ -31,6 +31,8 @@ CLUSTER_UID_LABEL: Final = "stateward.dev/cluster-uid"
 FIELD_MANAGER: Final = "stateward-fdb"
 #: Keeps a process group's object until its pod, its claim and its service are gone.
 FINALIZER: Final = f"{DOMAIN}/process-group"
+#: Keeps it longer still, until the database no longer excludes who is gone.
+EXCLUSION_FINALIZER: Final = f"{DOMAIN}/exclusion"
 
 # Annotations, by the compatible operator's names.
 SPEC_HASH: Final = f"{DOMAIN}/last-applied-spec"

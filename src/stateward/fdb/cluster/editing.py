@@ -1,0 +1,50 @@
+"""Writing process groups: their specs are ours, each onto the very version that was seen."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Final
+
+from stateward.core.errors import PeerError
+from stateward.core.outcome import Outcome, Retry
+from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBProcessGroup
+from stateward.fdb.cluster.refused import trouble
+from stateward.kube.client import Client, MergePatch
+from stateward.kube.codec import Json
+from stateward.kube.errors import Conflict, NotFound
+
+#: Seconds until a group is looked at again that somebody else wrote; a watch tells sooner.
+_CHANGED: Final = 1.0
+
+
+async def edit(
+    client: Client, groups: Mapping[str, FoundationDBProcessGroup], changes: Mapping[str, Json]
+) -> Outcome | None:
+    """Change fields of the specs of groups, by name; return the first trouble, if there is any.
+
+    Trouble with one keeps none of the others from being written.
+    """
+
+    async def write(name: str) -> None:
+        metadata = groups[name].metadata
+        exactly = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
+        patch = MergePatch({"metadata": exactly, "spec": changes[name]})
+        await client.patch(PROCESS_GROUPS, metadata.key, patch)
+
+    return await each(changes, write)
+
+
+async def each(names: Iterable[str], act: Callable[[str], Awaitable[None]]) -> Outcome | None:
+    """Act on objects one after another; return the first trouble, if there is any."""
+    first: Outcome | None = None
+    for name in names:
+        try:
+            await act(name)
+        except NotFound:
+            continue  # it is gone; the next look shows it
+        except Conflict as error:
+            words = f"process group {name} changed meanwhile: {error.message}"
+            first = first or Retry(_CHANGED, error.reason, words)
+        except PeerError as error:
+            first = first or trouble(f"process group {name}", error)
+    return first

@@ -1,0 +1,38 @@
+"""What a pass over one cluster looks at: all of it is seen once, before anything is done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from stateward.fdb.admin.ports import Admin
+from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.build.wanted import Wanted
+from stateward.fdb.cluster.book import Book
+from stateward.fdb.views import ClusterView, GroupView
+from stateward.kube.codec import Json
+from stateward.kube.objects.configs import ConfigMap
+from stateward.kube.objects.network import Service
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One cluster, its objects, its database, and what is wanted of all of them."""
+
+    cluster: FoundationDBCluster
+    view: ClusterView
+    #: Objects of its process groups, by name.
+    groups: Mapping[str, FoundationDBProcessGroup]
+    wanted: Wanted
+    #: The config map as it shall be, and as it is.
+    config: Json
+    config_map: ConfigMap | None
+    #: The service below which pods have names, as it is.
+    service: Service | None
+    #: Whoever can act on the database; None: there is none yet.
+    admin: Admin | None
+    book: Book = field(default_factory=Book)
+
+    def object_of(self, group: GroupView) -> FoundationDBProcessGroup:
+        """Return the object of a process group."""
+        return self.groups[group.name]

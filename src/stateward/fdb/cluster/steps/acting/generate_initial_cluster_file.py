@@ -1,0 +1,46 @@
+"""GenerateInitialClusterFile: how the database is found, before there is one to ask."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.fdb.cluster.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.cluster.tools import Tools
+from stateward.fdb.decide import beginning
+from stateward.fdb.decide.beginning import NotYet
+from stateward.fdb.model.connection import ConnectionString, description_of
+
+_LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_LENGTH: Final = 32
+
+
+class GenerateInitialClusterFile:
+    """Chooses the first coordinators among pods that run, once and for all."""
+
+    name = "GenerateInitialClusterFile"
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Note the connection string; the config map has it from the next pass on."""
+        if seen.view.connection is not None:
+            return DONE
+        found = beginning.begin(seen.view)
+        if isinstance(found, NotYet):
+            return Stop(found.after, "WaitingForPods", found.why)
+        if not await is_unchanged(self._tools.client, seen.cluster):
+            return CHANGED
+        said = seen.view.spec.partial_connection_string
+        seen.book.connection = ConnectionString(
+            said.database_name or description_of(seen.wanted.name),
+            said.generation_id or self._name(),
+            found.coordinators,
+        )
+        return Stop(0.0, "CoordinatorsChosen", f"the first are {seen.book.connection}")
+
+    def _name(self) -> str:
+        chance = self._tools.chance
+        return "".join(chance.choice(_LETTERS) for _ in range(_LENGTH))

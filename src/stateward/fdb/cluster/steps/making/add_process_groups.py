@@ -1,0 +1,91 @@
+"""AddProcessGroups: as many groups of each class as the spec asks for; nothing else is made here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from stateward.core.chance import Chance
+from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.fdb.api.kind import PROCESS_GROUPS
+from stateward.fdb.build.groups import group_document
+from stateward.fdb.cluster.editing import each
+from stateward.fdb.cluster.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.cluster.tools import Tools
+from stateward.fdb.decide import additions, generations
+from stateward.fdb.model.names import ProcessGroupID, pod_name
+from stateward.kube.client import Selection
+from stateward.kube.codec import Json
+from stateward.kube.errors import AlreadyExists
+
+#: Ids have numbers below this, by chance: one that was used before is hardly ever used again, so an
+#: exclusion that somebody forgot does not hit a new group.
+_NUMBERS: Final = 99_999
+
+
+class AddProcessGroups:
+    """Creates objects of groups, and first of all those that another operator left in the status."""
+
+    name = "AddProcessGroups"
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Create what is missing, and end the pass: who follows must see it."""
+        if not seen.view.groups and seen.cluster.status.process_groups:
+            return await self._import(seen)
+        ids = additions.new_ids(seen.view, _numbers(self._tools.chance), _taken(seen))
+        if not ids:
+            return DONE
+        if not await is_unchanged(self._tools.client, seen.cluster):
+            return CHANGED
+        documents = {pod_name(seen.wanted.name, it): self._document(seen, it) for it in ids}
+        return await self._create(documents, "ProcessGroupsAdded", "new process groups")
+
+    async def _import(self, seen: Seen) -> Outcome:
+        """Make objects of what the status names: an operator without such objects wrote it.
+
+        Only where there are none at all, and asked past the cache.
+        """
+        chosen = Selection(seen.view.key.namespace, labels=seen.wanted.selector)
+        there = await self._tools.client.list(PROCESS_GROUPS, chosen)
+        if there.items:
+            return Stop(1.0, "CacheBehind", "process groups are there that are not seen yet")
+        documents: dict[str, Json] = {}
+        for it in generations.imported(seen.cluster.status).groups:
+            spec: Json = {}
+            if it.removal_timestamp:
+                spec |= {"remove": True, "removalTimestamp": it.removal_timestamp}
+            if it.exclusion_timestamp:
+                spec |= {"excluded": True, "exclusionTimestamp": it.exclusion_timestamp}
+            if it.skipped:
+                spec |= {"exclusionSkipped": True}
+            made = self._document(seen, it.id)
+            made["spec"] |= spec
+            documents[made["metadata"]["name"]] = made
+        return await self._create(documents, "ProcessGroupsImported", "groups of the status")
+
+    def _document(self, seen: Seen, group: ProcessGroupID) -> Json:
+        return group_document(seen.wanted, group)
+
+    async def _create(self, documents: dict[str, Json], reason: str, what: str) -> Outcome:
+        async def create(name: str) -> None:
+            try:
+                await self._tools.client.create(PROCESS_GROUPS, documents[name])
+            except AlreadyExists:
+                return  # of us, a moment ago, or of somebody else, whose number we do not take
+
+        found = await each(documents, create)
+        return found or Stop(0.0, reason, f"{what}: {len(documents)}")
+
+
+def _numbers(chance: Chance) -> Iterator[int]:
+    while True:
+        yield 1 + chance.below(_NUMBERS)
+
+
+def _taken(seen: Seen) -> frozenset[str]:
+    """Return ids that no new group may have: of objects that are there, whoever made them."""
+    return frozenset(it.spec.process_group_id for it in seen.groups.values())

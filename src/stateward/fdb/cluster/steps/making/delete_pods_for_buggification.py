@@ -1,0 +1,38 @@
+"""DeletePodsForBuggification: faults that are asked for reach pods at once, with no safety checks."""
+
+from __future__ import annotations
+
+from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.fdb.build.buggify import faults_of
+from stateward.fdb.cluster.editing import edit
+from stateward.fdb.cluster.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.cluster.steps.making.update_process_groups import shape_difference
+from stateward.fdb.cluster.tools import Tools
+
+
+class DeletePodsForBuggification:
+    """Has pods made anew whose faults are to begin or to end."""
+
+    name = "DeletePodsForBuggification"
+
+    def __init__(self, tools: Tools) -> None:
+        self._client = tools.client
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Write what is wanted of those groups, and that their pods are to go."""
+        changes, groups = {}, []
+        for it in seen.view.staying():
+            now, wanted = seen.object_of(it).spec, seen.wanted.group(it.id)
+            if faults_of(now) != faults_of(wanted):
+                pod = it.pod.uid if it.pod is not None else ""
+                changes[it.name] = {**shape_difference(now, wanted), "obsoletePod": pod}
+                groups.append(it)
+        if not changes:
+            return DONE
+        if not await is_unchanged(self._client, seen.cluster):
+            return CHANGED
+        found = await edit(self._client, seen.groups, changes)
+        words = f"pods of {names_of(groups)} are made anew with other faults"
+        return found or Stop(0.0, "FaultsChanged", words)

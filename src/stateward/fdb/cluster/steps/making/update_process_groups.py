@@ -1,0 +1,81 @@
+"""UpdateProcessGroups: what can be changed in place is written into the groups' specs.
+
+Pods do not change by it: those that then differ are made anew by UpdatePods, zone by zone.
+"""
+
+from __future__ import annotations
+
+from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.fdb.api.group import FoundationDBProcessGroupSpec
+from stateward.fdb.cluster.editing import edit
+from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.cluster.tools import Tools
+from stateward.kube.codec import Json, plain
+from stateward.kube.patch import merge_diff
+
+#: What a cluster's spec says of a group. The rest is what was decided of it since.
+SHAPE = (
+    "process_settings",
+    "process_group_id_prefix",
+    "service",
+    "servers_per_pod",
+    "image_type",
+    "log_group",
+    "sidecar_variables",
+    "deletion_policy",
+)
+
+
+def same_shape(one: FoundationDBProcessGroupSpec, other: FoundationDBProcessGroupSpec) -> bool:
+    """Tell whether two specs ask for the same objects."""
+    return all(getattr(one, it) == getattr(other, it) for it in SHAPE)
+
+
+class UpdateProcessGroups:
+    """Writes the settings of groups that stay and were not replaced for them."""
+
+    name = "UpdateProcessGroups"
+
+    def __init__(self, tools: Tools) -> None:
+        self._client = tools.client
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Write what differs."""
+        changes: dict[str, Json] = {}
+        groups = []
+        for it in seen.view.staying():
+            now, wanted = seen.object_of(it).spec, seen.wanted.group(it.id)
+            if not same_shape(now, wanted):
+                changes[it.name] = shape_difference(now, wanted)
+                groups.append(it)
+        if not changes:
+            return DONE
+        found = await edit(self._client, seen.groups, changes)
+        words = f"{names_of(groups)} shall be as the spec says now"
+        return found or Stop(0.0, "SettingsWritten", words)
+
+
+def shape_difference(
+    now: FoundationDBProcessGroupSpec, wanted: FoundationDBProcessGroupSpec
+) -> Json:
+    """Return a merge patch from what a group is to what it shall be; decisions stay."""
+    old, new = plain(now), plain(wanted)
+    names = {it for it in (*old, *new) if it in _NAMES}
+    return merge_diff(
+        {it: old[it] for it in names & old.keys()}, {it: new[it] for it in names & new.keys()}
+    )
+
+
+_NAMES = frozenset(
+    {
+        "processSettings",
+        "processGroupIDPrefix",
+        "service",
+        "serversPerPod",
+        "imageType",
+        "logGroup",
+        "sidecarVariables",
+        "deletionPolicy",
+    }
+)

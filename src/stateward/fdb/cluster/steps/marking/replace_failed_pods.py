@@ -1,0 +1,26 @@
+"""ReplaceFailedPods: groups that have failed for long are replaced, if the spec allows it."""
+
+from __future__ import annotations
+
+from stateward.core.outcome import DONE, Outcome
+from stateward.fdb.cluster.marking import mark
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.cluster.tools import Tools
+from stateward.fdb.decide import failures
+
+
+class ReplaceFailedPods:
+    """Marks them, few at a time."""
+
+    name = "ReplaceFailedPods"
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Mark as many as may be replaced at a time."""
+        found = failures.to_replace(seen.view)
+        if not found:
+            return DONE
+        why = "; ".join(f"{it.condition} for {it.lasts:.0f} s" for it in found)
+        return await mark(self._tools, seen, [it.group for it in found], why)

@@ -1,0 +1,136 @@
+"""RemoveProcessGroups: groups on which nothing is left go; when they are gone, they are included.
+
+Every arrow is seen before the next: nothing is left (by the database's own word, in this very
+pass), the object is deleted, its pod, claim and service are gone, the exclusion is taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from stateward.core.errors import PeerError
+from stateward.core.facts import Unknown
+from stateward.core.moments import to_rfc3339
+from stateward.core.outcome import DONE, Outcome, Retry, Stop
+from stateward.fdb.admin.ports import Admin
+from stateward.fdb.api.kind import PROCESS_GROUPS
+from stateward.fdb.cluster.asking import allowed, held
+from stateward.fdb.cluster.editing import each, edit
+from stateward.fdb.cluster.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.cluster.refused import trouble
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.cluster.tools import Tools
+from stateward.fdb.cluster.writing import exactly
+from stateward.fdb.decide import removing
+from stateward.fdb.decide.including import inclusions
+from stateward.fdb.guards import acts
+from stateward.fdb.guards.guard import refusals
+from stateward.fdb.model.exclusions import Exclusion
+from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER
+from stateward.fdb.status import exclusions as told
+from stateward.fdb.status.exclusions import Leftovers
+from stateward.fdb.views import GroupView
+from stateward.kube.client import MergePatch
+
+_AGAIN: Final = 15.0
+_SOON: Final = 1.0
+_SHOWN: Final = 3
+
+
+class RemoveProcessGroups:
+    """Writes what is proved, deletes what may go, includes what is gone; all of them, each as far.
+
+    One that is stuck holds none of the others back.
+    """
+
+    name = "RemoveProcessGroups"
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Get as far as possible with every group that shall go."""
+        if not any(it.marked for it in seen.view.groups):
+            return DONE
+        plan = removing.plan(seen.view, Leftovers(seen.view.database).on)
+        if plan.gone:
+            return await self._note(seen, plan.gone)
+        if plan.delete and not isinstance(found := await self._delete(seen, plan.delete), Retry):
+            return found
+        included = await self._see_off(seen)
+        if included is not None:
+            return included
+        if not plan.held:
+            return DONE
+        words = "; ".join(f"{it.group}: {it.why}" for it in plan.held[:_SHOWN])
+        return Retry(_AGAIN, "RemovalWaits", words)
+
+    async def _note(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
+        if not await is_unchanged(self._tools.client, seen.cluster):
+            return CHANGED
+        fields = {"excluded": True, "exclusionTimestamp": to_rfc3339(seen.view.now)}
+        found = await edit(self._tools.client, seen.groups, {it.name: fields for it in groups})
+        return found or Stop(0.0, "ExclusionProved", f"nothing is left on {names_of(groups)}")
+
+    async def _delete(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
+        refused = refusals(acts.REMOVE, seen.view) if seen.view.configured else ()
+        if refused:
+            return held(seen, self.name, refused, f"removing {names_of(groups)}")
+        if not await is_unchanged(self._tools.client, seen.cluster):
+            return CHANGED
+
+        async def delete(name: str) -> None:
+            live = seen.groups[name].metadata
+            await self._tools.client.delete(
+                PROCESS_GROUPS, live.key, uid=live.uid, resource_version=live.resource_version
+            )
+
+        found = await each([it.name for it in groups], delete)
+        return found or Stop(_SOON, "GroupsRemoved", f"{names_of(groups)} go")
+
+    async def _see_off(self, seen: Seen) -> Outcome | None:
+        """Take back the exclusions of groups that are gone, then let go of their objects."""
+        gone = [it for it in seen.view.groups if it.leaving and _is_empty(seen, it)]
+        if not gone:
+            return None
+        listed = told.excluded(seen.view.database)
+        if isinstance(listed, Unknown):
+            words = f"who is excluded is unknown: {listed.reason}"
+            return Retry(_AGAIN, "ExclusionsUnknown", words)
+        others = [it for it in seen.view.groups if it not in gone]
+        found = inclusions(gone, others, listed.value)
+        targets = [entry for it in found for entry in it.entries]
+        if targets and seen.admin is not None:
+            trouble_found = await self._include(seen, seen.admin, targets)
+            if trouble_found is not None:
+                return trouble_found
+        return await self._let_go(seen, gone)
+
+    async def _include(
+        self, seen: Seen, admin: Admin, targets: Sequence[Exclusion]
+    ) -> Outcome | None:
+        held_back = await allowed(self._tools, seen, self.name, acts.INCLUDE, "including")
+        if held_back is not None:
+            return held_back
+        try:
+            await self._tools.fence.change(admin.include, targets)
+        except PeerError as error:
+            return trouble("exclusions are to be taken back", error)
+        return None
+
+    async def _let_go(self, seen: Seen, gone: Sequence[GroupView]) -> Outcome:
+        async def let_go(name: str) -> None:
+            live = seen.groups[name].metadata
+            rest = [it for it in live.finalizers if it != EXCLUSION_FINALIZER]
+            patch = MergePatch({"metadata": {**exactly(live), "finalizers": rest}})
+            await self._tools.client.patch(PROCESS_GROUPS, live.key, patch)
+
+        found = await each([it.name for it in gone], let_go)
+        return found or Stop(0.0, "GroupsGone", f"{names_of(gone)} are gone")
+
+
+def _is_empty(seen: Seen, group: GroupView) -> bool:
+    """Tell whether its own controller has let go of it: pod, claim and service are gone."""
+    return FINALIZER not in seen.object_of(group).metadata.finalizers

@@ -1,0 +1,23 @@
+"""Waiting for the controller of process groups, which makes what a step has decided."""
+
+from __future__ import annotations
+
+from stateward.core.outcome import DONE, Outcome, Wait
+from stateward.fdb.api.group import GroupConditionType
+from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.views import ClusterView, GroupView
+
+
+def lacking(view: ClusterView, condition: GroupConditionType) -> list[GroupView]:
+    """Return the groups of which a condition is true, and that are not on their way out."""
+    return [it for it in view.groups if it.has(condition) and not it.leaving]
+
+
+def waiting_for(
+    view: ClusterView, condition: GroupConditionType, reason: str, lacks: str
+) -> Outcome:
+    """Say who lacks something; its controller is at it, and an event will tell."""
+    found = lacking(view, condition)
+    if not found:
+        return DONE
+    return Wait(reason, f"{names_of(found)} {lacks} ({len(found)} of {len(view.groups)})")

@@ -1,0 +1,44 @@
+"""What must change of an object so that it is as wanted; what others put there stays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from stateward.kube.codec import Json
+from stateward.kube.meta import ObjectMeta
+from stateward.kube.objects.configs import ConfigMap
+
+
+def difference(live: ConfigMap, wanted: Json) -> Json | None:
+    """Return a merge patch for a config map, bound to the version that was seen; None: no need.
+
+    Its data is ours alone, so keys that are not wanted go.
+    """
+    data: dict[str, Any] = dict(wanted.get("data") or {})
+    changed = {key: it for key, it in data.items() if live.data.get(key) != it}
+    changed |= dict.fromkeys(live.data.keys() - data.keys())
+    metadata = metadata_difference(live.metadata, wanted["metadata"])
+    if not changed and not metadata:
+        return None
+    patch: Json = {"metadata": {**exactly(live.metadata), **metadata}}
+    return {**patch, "data": changed} if changed else patch
+
+
+def exactly(live: ObjectMeta) -> Json:
+    """Return what binds a patch to the very version that was seen."""
+    return {"uid": live.uid, "resourceVersion": live.resource_version}
+
+
+def metadata_difference(live: ObjectMeta, wanted: Mapping[str, Any]) -> Json:
+    """Return labels, annotations and owners that are wanted and not there."""
+    found: Json = {}
+    for field, has in (("labels", live.labels), ("annotations", live.annotations)):
+        wants = wanted.get(field) or {}
+        if lacks := {key: it for key, it in wants.items() if has.get(key) != it}:
+            found[field] = lacks
+    owners = wanted.get("ownerReferences") or []
+    theirs = {it.uid for it in live.owner_references}
+    if any(it["uid"] not in theirs for it in owners):
+        found["ownerReferences"] = owners
+    return found
