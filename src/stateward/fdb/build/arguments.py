@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Final, TypeAlias
 
 from stateward.fdb.api import questions
@@ -103,6 +105,19 @@ def arguments(
         *custom,
         *(it for it in _localities(basis) if it.name not in taken),
     )
+
+
+def host_in(text: str, family: int) -> str | None:
+    """Return the first address of a family in a list with commas; what is none is passed over.
+
+    >>> host_in("10.0.0.1,fd00::1", 6)
+    'fd00::1'
+    """
+    for word in map(str.strip, text.split(",")):
+        with suppress(ValueError):
+            if ip_address(word).version == family:
+                return word
+    return None
 
 
 def variables(some: Iterable[Argument]) -> tuple[str, ...]:

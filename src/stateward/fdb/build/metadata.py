@@ -1,10 +1,13 @@
-"""What every object has: its name, its labels, and whose it is."""
+"""What every object has: its name, its labels, whose it is, and a hash of what was asked for."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
+
+import msgspec
 
 from stateward.fdb.api import questions
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBProcessGroup
@@ -80,6 +83,15 @@ def head(
     if found := list(owners):
         metadata["ownerReferences"] = found
     return {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
+
+
+def digest(document: Any) -> str:
+    """Return the SHA-256 of a document; the order of its fields does not count.
+
+    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    True
+    """
+    return hashlib.sha256(msgspec.json.encode(document, order="deterministic")).hexdigest()
 
 
 def _owner(resource: Resource[Any], name: str, uid: str) -> Json:
