@@ -3,40 +3,40 @@
 from __future__ import annotations
 
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.steps.making.add_pods import AddPods
-from stateward.fdb.cluster.steps.making.add_process_groups import AddProcessGroups
-from stateward.fdb.cluster.steps.making.add_pvcs import AddPVCs
-from stateward.fdb.cluster.steps.making.add_services import AddServices
 from stateward.fdb.cluster.steps.acting.bounce_processes import BounceProcesses
 from stateward.fdb.cluster.steps.acting.change_coordinators import ChangeCoordinators
-from stateward.fdb.cluster.steps.telling.check_client_compatibility import CheckClientCompatibility
-from stateward.fdb.cluster.steps.telling.check_maintenance_mode import CheckMaintenanceMode
-from stateward.fdb.cluster.steps.marking.choose_removals import ChooseRemovals
-from stateward.fdb.cluster.steps.making.delete_pods_for_buggification import (
-    DeletePodsForBuggification,
-)
 from stateward.fdb.cluster.steps.acting.exclude_instances import ExcludeInstances
 from stateward.fdb.cluster.steps.acting.generate_initial_cluster_file import (
     GenerateInitialClusterFile,
 )
+from stateward.fdb.cluster.steps.acting.update_database_configuration import (
+    UpdateDatabaseConfiguration,
+)
+from stateward.fdb.cluster.steps.making.add_pods import AddPods
+from stateward.fdb.cluster.steps.making.add_process_groups import AddProcessGroups
+from stateward.fdb.cluster.steps.making.add_pvcs import AddPVCs
+from stateward.fdb.cluster.steps.making.add_services import AddServices
+from stateward.fdb.cluster.steps.making.delete_pods_for_buggification import (
+    DeletePodsForBuggification,
+)
+from stateward.fdb.cluster.steps.making.update_config_map import UpdateConfigMap
+from stateward.fdb.cluster.steps.making.update_labels import UpdateLabels
+from stateward.fdb.cluster.steps.making.update_pod_config import UpdatePodConfig
+from stateward.fdb.cluster.steps.making.update_process_groups import UpdateProcessGroups
+from stateward.fdb.cluster.steps.making.update_sidecar_versions import UpdateSidecarVersions
+from stateward.fdb.cluster.steps.marking.choose_removals import ChooseRemovals
 from stateward.fdb.cluster.steps.marking.mark_listed import MarkListed
+from stateward.fdb.cluster.steps.marking.replace_failed_pods import ReplaceFailedPods
+from stateward.fdb.cluster.steps.marking.replace_misconfigured_pods import ReplaceMisconfiguredPods
 from stateward.fdb.cluster.steps.removing.remove_incompatible_processes import (
     RemoveIncompatibleProcesses,
 )
 from stateward.fdb.cluster.steps.removing.remove_process_groups import RemoveProcessGroups
 from stateward.fdb.cluster.steps.removing.remove_services import RemoveServices
-from stateward.fdb.cluster.steps.marking.replace_failed_pods import ReplaceFailedPods
-from stateward.fdb.cluster.steps.marking.replace_misconfigured_pods import ReplaceMisconfiguredPods
-from stateward.fdb.cluster.steps.making.update_config_map import UpdateConfigMap
-from stateward.fdb.cluster.steps.acting.update_database_configuration import (
-    UpdateDatabaseConfiguration,
-)
-from stateward.fdb.cluster.steps.making.update_labels import UpdateLabels
-from stateward.fdb.cluster.steps.telling.update_lock_configuration import UpdateLockConfiguration
-from stateward.fdb.cluster.steps.making.update_pod_config import UpdatePodConfig
 from stateward.fdb.cluster.steps.removing.update_pods import UpdatePods
-from stateward.fdb.cluster.steps.making.update_process_groups import UpdateProcessGroups
-from stateward.fdb.cluster.steps.making.update_sidecar_versions import UpdateSidecarVersions
+from stateward.fdb.cluster.steps.telling.check_client_compatibility import CheckClientCompatibility
+from stateward.fdb.cluster.steps.telling.check_maintenance_mode import CheckMaintenanceMode
+from stateward.fdb.cluster.steps.telling.update_lock_configuration import UpdateLockConfiguration
 from stateward.fdb.cluster.steps.telling.update_status import UpdateStatus
 from stateward.fdb.cluster.tools import Tools
 from stateward.runtime.pipeline import Step

@@ -20,8 +20,8 @@ from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.decide import configuration
 from stateward.fdb.decide.counts import Share, Wish, process_counts
 from stateward.fdb.model.classes import ProcessClass
-from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.configuration import Redundancy
+from stateward.fdb.model.connection import ConnectionString
 from stateward.kube.codec import Json
 
 #: Clusters that are kept in mind.

@@ -1,4 +1,4 @@
-"""BounceProcesses: processes with other arguments than they shall have are started anew, at once."""
+"""BounceProcesses: processes with other arguments than wanted are started anew, at once."""
 
 from __future__ import annotations
 

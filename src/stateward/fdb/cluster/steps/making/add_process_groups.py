@@ -1,4 +1,4 @@
-"""AddProcessGroups: as many groups of each class as the spec asks for; nothing else is made here."""
+"""AddProcessGroups: as many groups of each class as the spec asks for, and nothing else."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NUMBERS: Final = 99_999
 
 
 class AddProcessGroups:
-    """Creates objects of groups, and first of all those that another operator left in the status."""
+    """Creates objects of groups; first those that another operator left in the status."""
 
     name = "AddProcessGroups"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stateward.core.errors import PeerError
-from stateward.core.outcome import DONE, Blocked, Outcome, Wait
+from stateward.core.outcome import Blocked, Outcome, Wait
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.build.services import headless_service
 from stateward.fdb.cluster.refused import trouble

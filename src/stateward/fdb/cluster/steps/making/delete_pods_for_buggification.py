@@ -1,4 +1,4 @@
-"""DeletePodsForBuggification: faults that are asked for reach pods at once, with no safety checks."""
+"""DeletePodsForBuggification: faults that are asked for reach pods at once, unguarded."""
 
 from __future__ import annotations
 

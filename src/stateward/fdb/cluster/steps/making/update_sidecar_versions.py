@@ -1,4 +1,4 @@
-"""UpdateSidecarVersions: before an upgrade of all at once, pods get the programs of the new version."""
+"""UpdateSidecarVersions: before an upgrade of all at once, pods get the new programs."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ class CheckClientCompatibility:
         if change is VersionChange.DOWNGRADE:
             return Blocked(
                 "DowngradeRefused",
-                f"a database cannot go back {asked}: what it has written since, the older cannot read",
+                f"a database cannot go back {asked}: the older cannot read what was written since",
                 f"set spec.version to {view.running_version}, or to a later one",
             )
         blocking = clients.blocking(view)
@@ -44,7 +44,7 @@ class CheckClientCompatibility:
             return Stop(_AGAIN, "ClientsIncompatible", message)
         return Blocked(
             "UpgradeUnsupported",
-            f"an upgrade {asked} restarts all processes at once, which this release does not do yet",
+            f"an upgrade {asked} restarts all processes at once; this release does not do that yet",
             f"set spec.version to a release of {view.running_version.major}."
             f"{view.running_version.minor}",
         )

@@ -19,6 +19,6 @@ class UpdateLockConfiguration:
             return DONE
         return Blocked(
             "LocksMissing",
-            "spec.lockOptions.denyList is kept in the database, and this release takes no locks yet",
+            "spec.lockOptions.denyList lies in the database, and this release takes no locks yet",
             "remove spec.lockOptions.denyList",
         )
