@@ -14,7 +14,7 @@ from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.build.pod import pod
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.model.connection import ConnectionString
-from stateward.fdb.model.names import MAIN_CONTAINER, ProcessGroupID, pod_name
+from stateward.fdb.model.names import LAUNCHER_ENVIRONMENT, MAIN_CONTAINER, ProcessGroupID, pod_name
 from stateward.kube.codec import Json, encode
 from stateward.kube.meta import ObjectMeta, OwnerReference
 from stateward.kube.objects.pods import Pod
@@ -60,19 +60,21 @@ def group(of: Wanted, name: str = "storage-1") -> FoundationDBProcessGroup:
 
 
 def running(
-    of: FoundationDBProcessGroup, ips: tuple[str, ...] = ("10.1.0.7",), **annotations: str
+    of: FoundationDBProcessGroup,
+    ips: tuple[str, ...] = ("10.1.0.7",),
+    public_ip: str = "",
+    told: str = "",
 ) -> Pod:
     """Return the pod of a group, as a node runs it."""
-    document = pod(of, public_ip=annotations.pop("public_ip", ""))
+    document = pod(of, public_ip)
+    if told:
+        document["metadata"]["annotations"][LAUNCHER_ENVIRONMENT] = told
     found = msgspec.json.decode(encode(document), type=Pod)
-    metadata = msgspec.structs.replace(
-        found.metadata, annotations=found.metadata.annotations | annotations
-    )
     status = msgspec.convert(
         {"podIP": ips[0], "podIPs": [{"ip": it} for it in ips]}, type(found.status)
     )
     node = msgspec.structs.replace(found.spec, node_name="node-a")
-    return msgspec.structs.replace(found, metadata=metadata, status=status, spec=node)
+    return msgspec.structs.replace(found, status=status, spec=node)
 
 
 def container(document: Json, name: str = MAIN_CONTAINER) -> Json:

@@ -27,7 +27,7 @@ from stateward.fdb.build.environment import environment
 from stateward.fdb.build.pod import pod
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.model.classes import ProcessClass
-from stateward.fdb.model.names import LAUNCHER_ENVIRONMENT, SIDECAR_CONTAINER
+from stateward.fdb.model.names import SIDECAR_CONTAINER
 from stateward.kube.codec import Json
 from stateward.kube.objects.pods import Pod
 from unit.fdb.build.clusters import container, group, running, wanted
@@ -218,7 +218,7 @@ def test_a_zone_that_only_the_monitor_knows() -> None:
     text, there = text_of(of, one), running(one)
     with pytest.raises(Untold, match="RACK"):
         expected(text, "unified", 1, environment(one, there))
-    told = running(one, **{LAUNCHER_ENVIRONMENT: json.dumps({"RACK": "r9"})})
+    told = running(one, told=json.dumps({"RACK": "r9"}))
     (found,) = expected(text, "unified", 1, environment(one, told))
     assert "--locality_zoneid=r9" in found
 
@@ -226,7 +226,7 @@ def test_a_zone_that_only_the_monitor_knows() -> None:
 def test_what_is_no_answer_of_a_monitor_is_passed_over() -> None:
     _, one = made(spec())
     plain = environment(one, running(one))
-    assert environment(one, running(one, **{LAUNCHER_ENVIRONMENT: "[1"})) == plain
+    assert environment(one, running(one, told="[1")) == plain
 
 
 # ------------------------------------------------------------------ what users say
