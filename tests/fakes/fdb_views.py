@@ -156,11 +156,13 @@ def cluster(
     coordinating: str = "",
     change: Callable[[GroupView], GroupView] = lambda it: it,
     entries: Mapping[str, Mapping[str, Any]] | None = None,
+    strangers: Mapping[str, Mapping[str, Any]] | None = None,
     **fields: Any,
 ) -> ClusterView:
     """Return a cluster with a database that says what the picture says; counts by letters.
 
-    ``coordinating`` names groups by their ids; ``entries`` is what else a status says of a group.
+    ``coordinating`` names groups by their ids; ``entries`` is what else a status says of a group,
+    ``strangers`` are processes of nobody in the picture.
     """
     groups, silent = [], set()
     numbers: Counter[str] = Counter()
@@ -176,7 +178,7 @@ def cluster(
         for n in range(1, it.servers + 1)
         if it.name not in silent
     }
-    tree["cluster"]["processes"] = processes
+    tree["cluster"]["processes"] = {**processes, **(strangers or {})}
     string = _string(coordinating, groups)
     if string:
         tree["cluster"]["connection_string"] = string
