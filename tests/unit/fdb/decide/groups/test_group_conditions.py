@@ -205,10 +205,10 @@ containers = st.lists(
     max_size=3,
 )
 texts = st.sampled_from(["", "p1", "c1", "f1", CONF, SEEN, "{", "[" * 100])
-annotations = st.dictionaries(st.sampled_from(list(HASHES)), texts)
+notes = st.dictionaries(st.sampled_from(list(HASHES)), texts)
 pods = st.builds(
     pod, st.sampled_from(["", "Running", "Pending", "Failed", "Unknown"]), containers,
-    deletionTimestamp=moments, annotations=annotations, labels=st.sampled_from([{}, LABELS]),
+    deletionTimestamp=moments, annotations=notes, labels=st.sampled_from([{}, LABELS]),
 )  # fmt: skip
 entries = st.builds(
     process,
@@ -226,7 +226,7 @@ everything = st.builds(
     GroupFacts,
     group=groups,
     pod=st.none() | pods,
-    claim=st.none() | st.builds(claim, deletionTimestamp=moments, annotations=annotations),
+    claim=st.none() | st.builds(claim, deletionTimestamp=moments, annotations=notes),
     service=st.none() | st.just(Service()),
     wants_claim=st.booleans(), wants_service=st.booleans(),
     pod_hash=texts, claim_hash=texts, conf=st.none() | texts, files_hash=texts,
@@ -251,9 +251,7 @@ def test_whatever_is_missing_something_is_said_and_said_twice_it_is_the_same(
     if facts.holds_nothing:
         assert found.keys() <= {Kind.RESOURCES_TERMINATING}
     told = tuple(
-        msgspec.convert(
-            {"type": kind, "status": "True", "lastTransitionTime": to_rfc3339(at)}, type_
-        )
+        Condition(type=kind, status="True", last_transition_time=to_rfc3339(at))
         for kind, at in found.items()
     )
     status = msgspec.structs.replace(facts.group.status, conditions=told)
