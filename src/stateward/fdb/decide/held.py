@@ -14,15 +14,15 @@ Order: TypeAlias = tuple[str, str, int]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A group with which nothing is done now, and why."""
+    """A group, by its id, that has to wait, and why; an empty id: all of them."""
 
-    group: GroupView
+    group: str
     why: str
 
 
 def hold(groups: Iterable[GroupView], why: str) -> tuple[Held, ...]:
     """Return all of some groups, held back for one reason."""
-    return tuple(Held(it, why) for it in groups)
+    return tuple(Held(str(it.id), why) for it in groups)
 
 
 def is_whole(group: GroupView) -> bool:
