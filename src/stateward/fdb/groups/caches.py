@@ -1,0 +1,75 @@
+"""What is kept in mind of Kubernetes for process groups, and whom its changes concern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.model import names
+from stateward.kube.meta import Object, ObjectKey
+from stateward.kube.objects.configs import ConfigMap
+from stateward.kube.objects.network import Service
+from stateward.kube.objects.pods import Pod
+from stateward.kube.objects.storage import PersistentVolumeClaim
+from stateward.runtime.cache import Cache, Index
+from stateward.runtime.triggers import Trigger
+
+_CLUSTER: Final = "cluster"
+_CONFIG: Final = names.config_map_name("")
+
+
+def by_cluster() -> Index[FoundationDBProcessGroup]:
+    """File process groups under their cluster; the cache of groups must have this index."""
+    return Index(_CLUSTER, lambda it: (f"{it.metadata.namespace}/{it.spec.cluster_name}",))
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCaches:
+    """Everything that is watched for process groups."""
+
+    groups: Cache[FoundationDBProcessGroup]
+    clusters: Cache[FoundationDBCluster]
+    pods: Cache[Pod]
+    claims: Cache[PersistentVolumeClaim]
+    services: Cache[Service]
+    configs: Cache[ConfigMap]
+
+    def of_cluster(self, cluster: ObjectKey) -> list[FoundationDBProcessGroup]:
+        """Return the process groups of a cluster, ordered by name."""
+        return self.groups.find(_CLUSTER, str(cluster))
+
+
+# ------------------------------------------------------------------ triggers
+def same_name(item: Object) -> Iterable[ObjectKey]:
+    """Wake the group that is called as its pod and its service are."""
+    yield item.metadata.key
+
+
+def group_of_claim(item: Object) -> Iterable[ObjectKey]:
+    """Wake the group whose data a claim holds."""
+    if (pod := names.pod_of_claim(item.metadata.name)) is not None:
+        yield ObjectKey(item.metadata.namespace, pod)
+
+
+def split_groups(groups: Cache[FoundationDBProcessGroup]) -> Trigger:
+    """Wake the groups of a config map's cluster to whose sidecars it must be told.
+
+    A monitor of a unified image says by itself, on its pod, what it has read.
+    """
+
+    def wake_split(item: Object) -> Iterator[ObjectKey]:
+        if not item.metadata.name.endswith(_CONFIG):
+            return
+        cluster = ObjectKey(item.metadata.namespace, item.metadata.name.removesuffix(_CONFIG))
+        for it in groups.find(_CLUSTER, str(cluster)):
+            if it.spec.image_type == "split":
+                yield it.metadata.key
+
+    return wake_split
+
+
+def nobody(_item: Object) -> Iterable[ObjectKey]:
+    """Wake nobody: a cluster's status changes all the time, and its groups do not follow it."""
+    return ()
