@@ -1,4 +1,4 @@
-"""Nodes as objects of Kubernetes: what they are called, where they are, and whether it hears them."""
+"""Nodes as objects of Kubernetes: how they are called, where they are, and who is heard of."""
 
 from __future__ import annotations
 
