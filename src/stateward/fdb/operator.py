@@ -16,12 +16,13 @@ from stateward.fdb.cluster.observe import Observer, Sources
 from stateward.fdb.cluster.plans import Plans
 from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.cluster.turns import Alone
-from stateward.fdb.groups import caches as triggers_of
-from stateward.fdb.groups.board import Board
+from stateward.fdb.groups import caches as groups_caches
+from stateward.fdb.groups.board import Board, Listener
 from stateward.fdb.groups.caches import GroupCaches, by_cluster
 from stateward.fdb.groups.memo import Memo
-from stateward.fdb.groups.reconciler import GROUPS_CONTROLLER, GroupReconciler
-from stateward.fdb.groups.viewing import Viewing
+from stateward.fdb.groups.observe import Eyes
+from stateward.fdb.groups.reconciler import CONTROLLER as GROUPS
+from stateward.fdb.groups.reconciler import GroupReconciler, Hands
 from stateward.fdb.model.names import INSTANCE_LABEL, OURS
 from stateward.kube.client import Client, Selection
 from stateward.kube.interception import InterceptedClient
@@ -189,28 +190,31 @@ def _room(
     )
     fenced = InterceptedClient(kit.client, Fencing(kit.elector.leadership))
     acting = InterceptedClient(fenced, Tracking(watched.all()))
-    memo = Memo()
-    groups = _groups_controller(kit, namespace, watched, acting, memo)
-    return watched.all(), (_cluster_controller(kit, namespace, watched, acting, memo), groups)
+    eyes = Eyes(watched.caches(), kit.board, Memo(), kit.ports.clock)
+    room = _Room(kit, namespace, watched, acting, eyes)
+    return watched.all(), (_cluster_controller(room), _groups_controller(room))
 
 
-def _cluster_controller(
-    kit: _Kit, namespace: str, watched: _Informers, acting: Client, memo: Memo
-) -> Controller:
-    caches = watched.caches()
-    sources = Sources(
-        caches,
-        kit.options.databases,
-        kit.board,
-        Viewing(caches, memo, kit.ports.clock),
-        Plans(names_resolve=kit.options.names_resolve),
-        kit.ports.clock,
-    )
-    tools = Tools(acting, Alone(), Fence(kit.elector.leadership), kit.ports.stream("groups").chance)
-    reconciler = ClusterReconciler(
-        caches, Observer(sources), tools, kit.teller(CONTROLLER, acting), kit.ports.clock
-    )
-    name = _within(namespace, CONTROLLER)
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """What the two controllers of one namespace, or of all, share."""
+
+    kit: _Kit
+    namespace: str
+    watched: _Informers
+    acting: Client
+    eyes: Eyes
+
+
+def _cluster_controller(room: _Room) -> Controller:
+    kit, watched = room.kit, room.watched
+    plans = Plans(names_resolve=kit.options.names_resolve)
+    observer = Observer(Sources(room.eyes, kit.options.databases, plans))
+    chance = kit.ports.stream("groups").chance
+    tools = Tools(room.acting, Alone(), Fence(kit.elector.leadership), chance)
+    teller = kit.teller(CONTROLLER, room.acting)
+    reconciler = ClusterReconciler(room.eyes.caches, observer, tools, teller, kit.ports.clock)
+    name = _within(room.namespace, CONTROLLER)
     by_name = triggers.label(INSTANCE_LABEL)
     parts = (watched.groups, watched.pods, watched.claims, watched.services, watched.configs)
     return Controller(
@@ -226,6 +230,45 @@ def _cluster_controller(
         meter=kit.metrics.controller(name),
         habits=Habits(probe_every=_LOOK_AGAIN, pass_deadline=_LONGEST_PASS),
     )
+
+
+def _groups_controller(room: _Room) -> Controller:
+    kit, watched = room.kit, room.watched
+    hands = Hands(room.acting, kit.options.agents)
+    teller = kit.teller(GROUPS, room.acting)
+    reconciler = GroupReconciler(room.eyes, hands, teller, kit.ports.clock)
+    name = _within(room.namespace, GROUPS)
+    queue = kit.queue(name, _GROUP_PACE)
+    kit.board.listen(_waking(queue, room.eyes.caches))
+    groups = watched.groups.cache
+    return Controller(
+        name,
+        reconciler,
+        queue=queue,
+        sources=(
+            Source(watched.groups, triggers.itself),
+            Source(watched.clusters, groups_caches.nobody),
+            Source(watched.pods, groups_caches.same_name),
+            Source(watched.services, groups_caches.same_name),
+            Source(watched.claims, groups_caches.group_of_claim),
+            Source(watched.configs, groups_caches.split_groups(groups)),
+        ),
+        client=kit.client,
+        ports=kit.ports.stream(f"controller/{name}"),
+        meter=kit.metrics.controller(name),
+        habits=Habits(probe_every=_GROUP_AGAIN, pass_deadline=_LONGEST_PASS),
+    )
+
+
+def _waking(queue: WorkQueue[ObjectKey], caches: GroupCaches) -> Listener:
+    """Return who wakes groups of which a database said something new."""
+
+    def wake(cluster: ObjectKey, ids: frozenset[str] | None) -> None:
+        for it in caches.of_cluster(cluster):
+            if ids is None or it.spec.process_group_id in ids:
+                queue.add(it.metadata.key)
+
+    return wake
 
 
 def _within(namespace: str, name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stateward.fdb.api.kind import PROCESS_GROUPS
+from stateward.fdb.build.metadata import cluster_owner
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER, ProcessGroupID, pod_name
 from stateward.kube.codec import Json, plain
@@ -18,7 +19,7 @@ def group_document(wanted: Wanted, group: ProcessGroupID) -> Json:
             "namespace": wanted.namespace,
             "labels": wanted.group_labels(group),
             "finalizers": [FINALIZER, EXCLUSION_FINALIZER],
-            "ownerReferences": [wanted.owner],
+            "ownerReferences": [cluster_owner(wanted)],
         },
         "spec": plain(wanted.group(group)),
     }

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
-from stateward.core.facts import Known
+from stateward.core.facts import Fact, Known
 from stateward.core.version import Version
 from stateward.fdb.admin.ports import Admin, Databases
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.groups.board import Board, Posted
-from stateward.fdb.groups.caches import GroupCaches
-from stateward.fdb.groups.viewing import Viewing
+from stateward.fdb.groups.board import Posted
+from stateward.fdb.groups.observe import Eyes
+from stateward.fdb.groups.viewing import view_of
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import (
     ProcessGroupID,
@@ -28,7 +28,7 @@ from stateward.fdb.status import coordinators, health, processes
 from stateward.fdb.status.maintenance import maintenance
 from stateward.fdb.status.processes import Roster
 from stateward.fdb.status.reading import Status
-from stateward.fdb.views import ClusterView, GroupView
+from stateward.fdb.views import ClusterView
 from stateward.kube.meta import ObjectKey
 
 _NOBODY: Final = "there is nobody to ask: no coordinators were chosen yet"
@@ -49,12 +49,9 @@ class _Heard:
 class Sources:
     """Where everything is seen."""
 
-    caches: GroupCaches
+    eyes: Eyes
     databases: Databases
-    board: Board
-    viewing: Viewing
     plans: Plans
-    clock: Clock
 
 
 class Observer:
@@ -69,17 +66,17 @@ class Observer:
         plan = self._sources.plans.plan(cluster, heard.running, heard.connection)
         objects = self._groups(cluster)
         config = self._sources.plans.config(plan, _kinds(objects.values()))
-        posted = self._post(cluster, plan, heard, config["data"])
+        self._post(cluster, plan, heard, config["data"])
         key = cluster.metadata.key
-        caches = self._sources.caches
+        eyes = self._sources.eyes
         view = ClusterView(
             key=key,
             generation=cluster.metadata.generation,
             spec=plan.spec,
             status=cluster.status,
-            now=self._sources.clock.now(),
+            now=eyes.clock.now(),
             database=heard.status,
-            groups=self._views(cluster, objects.values(), posted),
+            groups=tuple(view_of(eyes.glance(it), eyes.memo) for it in objects.values()),
             counts=plan.counts,
             running_version=heard.running,
             connection=heard.connection,
@@ -91,15 +88,17 @@ class Observer:
             groups=objects,
             wanted=plan.wanted,
             config=config,
-            config_map=caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name))),
-            service=caches.services.get(ObjectKey(key.namespace, headless_service_name(key.name))),
+            config_map=eyes.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name))),
+            service=eyes.caches.services.get(
+                ObjectKey(key.namespace, headless_service_name(key.name))
+            ),
             admin=heard.admin,
         )
 
     def forget(self, cluster: ObjectKey) -> None:
         """Let go of what was kept for a cluster that is gone."""
         self._sources.databases.forget(cluster)
-        self._sources.board.forget(cluster)
+        self._sources.eyes.board.forget(cluster)
 
     # ------------------------------------------------------------------ the database
 
@@ -109,14 +108,14 @@ class Observer:
         text = status.connection_string or spec.seed_connection_string
         version = Version.parse(status.running_version or spec.version)
         if not text:
-            nothing = Status(self._sources.clock.now(), flaws={"": _NOBODY})
+            nothing = Status(self._sources.eyes.clock.now(), flaws={"": _NOBODY})
             return _Heard(nothing, None, version, None, configured=False)
         connection = ConnectionString.parse(text)
         admin = self._sources.databases.reach(cluster.metadata.key, connection, version)
         try:
             said = await admin.status()
         except PeerError as error:
-            said = Status(self._sources.clock.now(), flaws={"": error.message})
+            said = Status(self._sources.eyes.clock.now(), flaws={"": error.message})
         newest = coordinators.connection_string(said)
         made = health.is_configured(said)
         return _Heard(
@@ -129,7 +128,7 @@ class Observer:
 
     def _post(
         self, cluster: FoundationDBCluster, plan: Plan, heard: _Heard, data: dict[str, str]
-    ) -> Posted:
+    ) -> None:
         """Let the controller of groups know what the database said."""
         zone, available = maintenance(heard.status), health.is_available(heard.status)
         target = Version.parse(plan.spec.version)
@@ -141,14 +140,13 @@ class Observer:
             data=data,
             available=isinstance(available, Known) and available.value,
         )
-        self._sources.board.post(cluster.metadata.key, posted)
-        return posted
+        self._sources.eyes.board.post(cluster.metadata.key, posted)
 
     # ------------------------------------------------------------------ process groups
 
     def _groups(self, cluster: FoundationDBCluster) -> dict[str, FoundationDBProcessGroup]:
         """Return the objects of this very cluster; those of an earlier one of its name are not."""
-        found = self._sources.caches.of_cluster(cluster.metadata.key)
+        found = self._sources.eyes.caches.of_cluster(cluster.metadata.key)
         return {
             it.metadata.name: it
             for it in found
@@ -156,10 +154,6 @@ class Observer:
             and it.metadata.controller.uid == cluster.metadata.uid
             and _is_named(it)
         }
-
-    def _views(self, cluster, objects, posted) -> tuple[GroupView, ...]:
-        viewing = self._sources.viewing
-        return tuple(viewing.view(cluster, it, posted) for it in objects)
 
 
 def _is_named(group: FoundationDBProcessGroup) -> bool:
@@ -171,7 +165,7 @@ def _is_named(group: FoundationDBProcessGroup) -> bool:
     return True
 
 
-def _kinds(objects: object) -> Kinds:
+def _kinds(objects: Iterable[FoundationDBProcessGroup]) -> Kinds:
     found = set()
     for it in objects:
         spec = it.spec
@@ -180,9 +174,9 @@ def _kinds(objects: object) -> Kinds:
     return frozenset(found)
 
 
-def _running(roster: object, former: Version) -> Version:
+def _running(roster: Fact[Roster], former: Version) -> Version:
     """Return the version that most processes run, of two the newer; what ran, if nobody says."""
-    if not isinstance(roster, Known) or not isinstance(roster.value, Roster):
+    if not isinstance(roster, Known):
         return former
     everybody = [*roster.value.nameless]
     for group in roster.value.groups.values():

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.cluster.book import Book
+from stateward.fdb.decide.groups.replacing import Pair
 from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.codec import Json
 from stateward.kube.objects.configs import ConfigMap
@@ -32,6 +33,11 @@ class Seen:
     #: Whoever can act on the database; None: there is none yet.
     admin: Admin | None
     book: Book = field(default_factory=Book)
+
+    def pairs(self) -> Iterator[Pair]:
+        """Return the groups that shall stay, each with what it is and what it shall be."""
+        for it in self.view.staying():
+            yield it, self.groups[it.name].spec, self.wanted.group(it.id)
 
     def object_of(self, group: GroupView) -> FoundationDBProcessGroup:
         """Return the object of a process group."""

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from stateward.core.outcome import DONE, Outcome, Wait
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.decide.held import Held
 from stateward.fdb.views import ClusterView, GroupView
+
+_SHOWN: Final = 3
+
+
+def told(held: Sequence[Held]) -> str:
+    """Return who waits and why, in words, and only some of many."""
+    return "; ".join(f"{it.group}: {it.why}" if it.group else it.why for it in held[:_SHOWN])
 
 
 def lacking(view: ClusterView, condition: GroupConditionType) -> list[GroupView]:

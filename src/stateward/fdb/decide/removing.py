@@ -58,7 +58,7 @@ def plan(
             continue
         why = _objection(view, it, leftovers, coordinators, trust)
         if why:
-            held.append(Held(it, why))
+            held.append(Held(str(it.id), why))
         elif it.leaving or _is_let_go(it):
             ready.append(it)
         else:

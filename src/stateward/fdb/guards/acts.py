@@ -35,3 +35,5 @@ PROOF: Final[tuple[Guard, ...]] = (
     on.all_roles_are_told,
 )
 REMOVE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.can_lose_a_fault_domain)
+#: Pods that are made anew are away for a while, and their data with them.
+UPDATE_PODS: Final[tuple[Guard, ...]] = REMOVE

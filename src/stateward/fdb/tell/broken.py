@@ -34,7 +34,7 @@ def status_without_look(
         for type_ in ("Ready", "Progressing")
     ]
     former = {(it.step, it.guard): it.since for it in cluster.status.blockers}
-    blockers = ()
+    blockers: tuple[Blocker, ...] = ()
     if isinstance(why, Blocked):
         since = former.get((step, why.reason)) or moments.to_rfc3339(now)
         blockers = (

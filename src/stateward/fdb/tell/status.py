@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
 
@@ -22,7 +22,9 @@ from stateward.fdb.api.status import (
     Progress,
     RequiredAddresses,
 )
-from stateward.fdb.decide import configuration, coordinating, generations
+from stateward.fdb.decide import configuration, coordinating
+from stateward.fdb.decide.generations import Differences, generations, reconciled_groups
+from stateward.fdb.decide.mirror import mirror
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
@@ -32,6 +34,8 @@ from stateward.fdb.tell.conditions import conditions_of
 from stateward.fdb.views import ClusterView
 from stateward.kube import conditions
 from stateward.kube.crd.blockers import Blocker
+
+T = TypeVar("T")
 
 #: How much of a sentence fits into a column of a table.
 _COLUMN: Final = 80
@@ -49,6 +53,8 @@ class Told:
     #: Objects that are not as wanted.
     config_map_differs: bool = False
     services_differ: bool = False
+    #: Names of groups that are not made from what they would be made from now.
+    outdated: frozenset[str] = field(default_factory=frozenset)
     addresses: RequiredAddresses = field(default_factory=RequiredAddresses)
 
 
@@ -57,16 +63,16 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
     former = view.status
     outcomes = [outcome for _, outcome in pass_.said]
     wrong = coordinating.judge(view).wrong if view.configured else ()
-    facts = generations.Facts(
-        config_map_differs=pass_.config_map_differs,
-        services_differ=pass_.services_differ,
-        coordinators_wrong=bool(wrong),
-        configuration_differs=_configuration_differs(view),
-        settled=all(isinstance(it, Done) for it in outcomes),
+    differences = Differences(
+        configuration=_configuration_differs(view),
+        coordinators=bool(wrong),
+        config_map=pass_.config_map_differs,
+        services=pass_.services_differ,
+        outdated=pass_.outdated,
     )
-    stages = generations.generations(view, facts)
+    stages = generations(view, differences)
     reconciled = stages.reconciled == view.generation
-    groups, truncated = generations.mirror(view)
+    groups, truncated = mirror(view)
     connection = pass_.connection or view.connection
     return msgspec.structs.replace(
         former,
@@ -89,7 +95,7 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         process_groups=groups,
         process_groups_truncated=truncated,
         desired_process_groups=sum(view.counts.values()),
-        reconciled_process_groups=generations.reconciled_groups(view),
+        reconciled_process_groups=reconciled_groups(view, pass_.outdated),
         blockers=_blockers(view, pass_),
         progress=pass_.progress or _moving(view),
         conditions=conditions.merge(
@@ -124,7 +130,7 @@ def _health(view: ClusterView) -> Health:
     )
 
 
-def _value(found: Fact[msgspec.Raw] | Fact[bool] | Fact[int]) -> object | None:
+def _value(found: Fact[T]) -> T | None:
     return found.value if isinstance(found, Known) else None
 
 

@@ -14,6 +14,7 @@ from stateward.fdb.model.connection import ConnectionString, description_of
 
 _LETTERS: Final = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _LENGTH: Final = 32
+_AGAIN: Final = 15.0
 
 
 class GenerateInitialClusterFile:
@@ -30,7 +31,7 @@ class GenerateInitialClusterFile:
             return DONE
         found = beginning.begin(seen.view)
         if isinstance(found, NotYet):
-            return Stop(found.after, "WaitingForPods", found.why)
+            return Stop(found.after or _AGAIN, "WaitingForPods", found.why)
         if not await is_unchanged(self._tools.client, seen.cluster):
             return CHANGED
         said = seen.view.spec.partial_connection_string

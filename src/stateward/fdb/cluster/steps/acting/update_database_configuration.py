@@ -14,8 +14,9 @@ from stateward.fdb.cluster.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.refused import trouble
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.decide import configuration
+from stateward.fdb.decide import configuration, making
 from stateward.fdb.guards import acts
+from stateward.fdb.model.configuration import Configuration
 from stateward.fdb.status import configuration as told
 from stateward.fdb.status import health
 
@@ -57,7 +58,7 @@ class UpdateDatabaseConfiguration:
             )
         if there.value:
             return DONE  # it was made; UpdateStatus notes it when it can be asked
-        if (missing := configuration.too_few(seen.view)) is not None:
+        if missing := making.why_not(seen.view):
             return Retry(_SOON, "ProcessesMissing", missing)
         if not await is_unchanged(self._tools.client, seen.cluster):
             return CHANGED
@@ -73,7 +74,7 @@ class UpdateDatabaseConfiguration:
         return Stop(_SOON, "DatabaseMade", "the database was made")
 
     async def _change(
-        self, seen: Seen, admin: Admin, step: configuration.Configuration, wrong: tuple[str, ...]
+        self, seen: Seen, admin: Admin, step: Configuration, wrong: tuple[str, ...]
     ) -> Outcome:
         what = f"the configuration differs: {'; '.join(wrong)}"
         if isinstance(found := health.is_available(seen.view.database), Known) and not found.value:

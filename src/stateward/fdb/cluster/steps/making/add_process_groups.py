@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from stateward.core.chance import Chance
+from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import DONE, Outcome, Stop
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build.groups import group_document
@@ -13,8 +14,9 @@ from stateward.fdb.cluster.editing import each
 from stateward.fdb.cluster.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.decide import additions, generations
-from stateward.fdb.model.names import ProcessGroupID, pod_name
+from stateward.fdb.decide.groups import additions
+from stateward.fdb.decide.mirror import Import, imported
+from stateward.fdb.model.names import INSTANCE_LABEL, ProcessGroupID, pod_name
 from stateward.kube.client import Selection
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists
@@ -49,21 +51,14 @@ class AddProcessGroups:
 
         Only where there are none at all, and asked past the cache.
         """
-        chosen = Selection(seen.view.key.namespace, labels=seen.wanted.selector)
+        chosen = Selection(seen.view.key.namespace, labels=f"{INSTANCE_LABEL}={seen.wanted.name}")
         there = await self._tools.client.list(PROCESS_GROUPS, chosen)
         if there.items:
             return Stop(1.0, "CacheBehind", "process groups are there that are not seen yet")
         documents: dict[str, Json] = {}
-        for it in generations.imported(seen.cluster.status).groups:
-            spec: Json = {}
-            if it.removal_timestamp:
-                spec |= {"remove": True, "removalTimestamp": it.removal_timestamp}
-            if it.exclusion_timestamp:
-                spec |= {"excluded": True, "exclusionTimestamp": it.exclusion_timestamp}
-            if it.skipped:
-                spec |= {"exclusionSkipped": True}
+        for it in imported(seen.cluster.status).groups:
             made = self._document(seen, it.id)
-            made["spec"] |= spec
+            made["spec"] |= _decided(it)
             documents[made["metadata"]["name"]] = made
         return await self._create(documents, "ProcessGroupsImported", "groups of the status")
 
@@ -89,3 +84,14 @@ def _numbers(chance: Chance) -> Iterator[int]:
 def _taken(seen: Seen) -> frozenset[str]:
     """Return ids that no new group may have: of objects that are there, whoever made them."""
     return frozenset(it.spec.process_group_id for it in seen.groups.values())
+
+
+def _decided(group: Import) -> Json:
+    """Return what another operator had decided of a group."""
+    found: Json = {"exclusionSkipped": True} if group.skipped else {}
+    if group.removal_timestamp is not None:
+        found |= {"remove": True, "removalTimestamp": to_rfc3339(group.removal_timestamp)}
+    if group.exclusion_timestamp is not None:
+        moment = to_rfc3339(group.exclusion_timestamp)
+        found |= {"excluded": True, "exclusionTimestamp": moment}
+    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stateward.core.outcome import DONE, Outcome, Stop
-from stateward.fdb.build.buggify import faults_of
+from stateward.fdb.build.template import faults_of
 from stateward.fdb.cluster.editing import edit
 from stateward.fdb.cluster.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.marking import names_of
@@ -23,9 +23,8 @@ class DeletePodsForBuggification:
     async def run(self, seen: Seen) -> Outcome:
         """Write what is wanted of those groups, and that their pods are to go."""
         changes, groups = {}, []
-        for it in seen.view.staying():
-            now, wanted = seen.object_of(it).spec, seen.wanted.group(it.id)
-            if faults_of(now) != faults_of(wanted):
+        for it, now, wanted in seen.pairs():
+            if faults_of(now.process_settings) != faults_of(wanted.process_settings):
                 pod = it.pod.uid if it.pod is not None else ""
                 changes[it.name] = {**shape_difference(now, wanted), "obsoletePod": pod}
                 groups.append(it)

@@ -44,8 +44,7 @@ class UpdateProcessGroups:
         """Write what differs."""
         changes: dict[str, Json] = {}
         groups = []
-        for it in seen.view.staying():
-            now, wanted = seen.object_of(it).spec, seen.wanted.group(it.id)
+        for it, now, wanted in seen.pairs():
             if not same_shape(now, wanted):
                 changes[it.name] = shape_difference(now, wanted)
                 groups.append(it)
@@ -61,10 +60,11 @@ def shape_difference(
 ) -> Json:
     """Return a merge patch from what a group is to what it shall be; decisions stay."""
     old, new = plain(now), plain(wanted)
-    names = {it for it in (*old, *new) if it in _NAMES}
-    return merge_diff(
-        {it: old[it] for it in names & old.keys()}, {it: new[it] for it in names & new.keys()}
+    found: Json = merge_diff(
+        {name: it for name, it in old.items() if name in _NAMES},
+        {name: it for name, it in new.items() if name in _NAMES},
     )
+    return found
 
 
 _NAMES = frozenset(

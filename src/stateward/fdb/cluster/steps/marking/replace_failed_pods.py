@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from stateward.core.outcome import DONE, Outcome
+from typing import Final
+
+from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.fdb.cluster.marking import mark
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.decide import failures
+from stateward.fdb.cluster.waiting import told
+from stateward.fdb.decide.groups import failures
+
+_AGAIN: Final = 15.0
 
 
 class ReplaceFailedPods:
@@ -20,7 +25,8 @@ class ReplaceFailedPods:
     async def run(self, seen: Seen) -> Outcome:
         """Mark as many as may be replaced at a time."""
         found = failures.to_replace(seen.view)
-        if not found:
-            return DONE
-        why = "; ".join(f"{it.condition} for {it.lasts:.0f} s" for it in found)
-        return await mark(self._tools, seen, [it.group for it in found], why)
+        if found:
+            why = "; ".join(f"{it.condition} for {it.lasts:.0f} s" for it in found)
+            return await mark(self._tools, seen, [it.group for it in found], why)
+        waiting = failures.held(seen.view)
+        return Retry(_AGAIN, "ReplacementWaits", told(waiting)) if waiting else DONE

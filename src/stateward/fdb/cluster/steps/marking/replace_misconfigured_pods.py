@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from stateward.core.outcome import DONE, Outcome
+from typing import Final
+
+from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.fdb.cluster.marking import mark
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.decide import replacing
+from stateward.fdb.cluster.waiting import told
+from stateward.fdb.decide.groups import replacing
+
+_AGAIN: Final = 15.0
 
 
 class ReplaceMisconfiguredPods:
@@ -19,11 +24,10 @@ class ReplaceMisconfiguredPods:
 
     async def run(self, seen: Seen) -> Outcome:
         """Mark as many as may be replaced at a time."""
-        pairs = [
-            (it, seen.object_of(it).spec, seen.wanted.group(it.id)) for it in seen.view.staying()
-        ]
-        found = replacing.misfits(seen.view, pairs)
-        if not found:
+        found = replacing.misfits(seen.view, seen.pairs())
+        if found.to_mark:
+            why = "; ".join(sorted({it.why for it in found.to_mark}))
+            return await mark(self._tools, seen, [it.group for it in found.to_mark], why)
+        if not found.held:
             return DONE
-        why = "; ".join(sorted({it.why for it in found}))
-        return await mark(self._tools, seen, [it.group for it in found], why)
+        return Retry(_AGAIN, "ReplacementWaits", told(found.held))

@@ -24,6 +24,7 @@ from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.cluster.writing import exactly
 from stateward.fdb.decide import removing
+from stateward.fdb.decide.coordinating import coordinators_now
 from stateward.fdb.decide.including import inclusions
 from stateward.fdb.guards import acts
 from stateward.fdb.guards.guard import refusals
@@ -54,7 +55,9 @@ class RemoveProcessGroups:
         """Get as far as possible with every group that shall go."""
         if not any(it.marked for it in seen.view.groups):
             return DONE
-        plan = removing.plan(seen.view, Leftovers(seen.view.database).on)
+        plan = removing.plan(
+            seen.view, Leftovers(seen.view.database).on, coordinators_now(seen.view)
+        )
         if plan.gone:
             return await self._note(seen, plan.gone)
         if plan.delete and not isinstance(found := await self._delete(seen, plan.delete), Retry):

@@ -10,7 +10,8 @@ from stateward.fdb.cluster.editing import edit
 from stateward.fdb.cluster.marking import names_of
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.decide import pod_updates
+from stateward.fdb.cluster.waiting import told
+from stateward.fdb.decide.groups import pod_updates
 from stateward.fdb.guards import acts
 
 _AGAIN: Final = 15.0
@@ -31,10 +32,7 @@ class UpdatePods:
         if not plan.obsolete:
             if not plan.held:
                 return DONE
-            words = "; ".join(
-                f"{it.group}: {it.why}" if it.group else it.why for it in plan.held[:3]
-            )
-            return Retry(_AGAIN, "PodUpdateHeld", words)
+            return Retry(_AGAIN, "PodUpdateHeld", told(plan.held))
         if view.configured:
             held = await allowed(self._tools, seen, self.name, acts.UPDATE_PODS, "making pods anew")
             if held is not None:

@@ -27,7 +27,7 @@ class CheckClientCompatibility:
         if change in (VersionChange.NONE, VersionChange.COMPATIBLE) or not view.configured:
             return DONE
         asked = f"from {view.running_version} to {view.spec.version}"
-        if change is VersionChange.DOWNGRADE:
+        if change is VersionChange.REFUSED:
             return Blocked(
                 "DowngradeRefused",
                 f"a database cannot go back {asked}: the older cannot read what was written since",
