@@ -11,11 +11,11 @@ from stateward.fdb.admin.pod_agent import PodAgent
 from stateward.fdb.admin.ports import Databases
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.fdb.cluster.controller import CONTROLLER, ClusterReconciler
-from stateward.fdb.cluster.fence import Fence
+from stateward.fdb.cluster.hands.fence import Fence
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.turns import Alone
 from stateward.fdb.cluster.observe import Observer, Sources
 from stateward.fdb.cluster.plans import Plans
-from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.cluster.turns import Alone
 from stateward.fdb.groups import caches as groups_caches
 from stateward.fdb.groups.board import Board, Listener
 from stateward.fdb.groups.caches import GroupCaches, by_cluster

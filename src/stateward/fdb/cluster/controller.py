@@ -18,13 +18,13 @@ from stateward.core.outcome import DONE, Blocked, Outcome, Retry
 from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster
 from stateward.fdb.api.status import FoundationDBClusterStatus, RequiredAddresses
 from stateward.fdb.api.validation import problems
+from stateward.fdb.cluster.hands.refused import refusal
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.writing import difference
 from stateward.fdb.cluster.observe import Observer
 from stateward.fdb.cluster.pipeline import steps
-from stateward.fdb.cluster.refused import refusal
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.steps.making.update_process_groups import same_shape
-from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.cluster.writing import difference
 from stateward.fdb.groups.caches import GroupCaches
 from stateward.fdb.tell.broken import status_without_look
 from stateward.fdb.tell.status import Told, status_of

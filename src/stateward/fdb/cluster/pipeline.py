@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.steps.acting.bounce_processes import BounceProcesses
 from stateward.fdb.cluster.steps.acting.change_coordinators import ChangeCoordinators
@@ -38,7 +39,6 @@ from stateward.fdb.cluster.steps.telling.check_client_compatibility import Check
 from stateward.fdb.cluster.steps.telling.check_maintenance_mode import CheckMaintenanceMode
 from stateward.fdb.cluster.steps.telling.update_lock_configuration import UpdateLockConfiguration
 from stateward.fdb.cluster.steps.telling.update_status import UpdateStatus
-from stateward.fdb.cluster.tools import Tools
 from stateward.runtime.pipeline import Step
 
 

@@ -23,14 +23,14 @@ from stateward.fdb.api.status import (
     RequiredAddresses,
 )
 from stateward.fdb.decide import configuration, coordinating
-from stateward.fdb.decide.generations import Differences, generations, reconciled_groups
-from stateward.fdb.decide.mirror import mirror
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.status import configuration as told
 from stateward.fdb.status import health, movement
 from stateward.fdb.tell.conditions import conditions_of
+from stateward.fdb.tell.generations import Differences, generations, reconciled_groups
+from stateward.fdb.tell.mirror import mirror
 from stateward.fdb.views import ClusterView
 from stateward.kube import conditions
 from stateward.kube.crd.blockers import Blocker

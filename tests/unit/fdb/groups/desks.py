@@ -137,9 +137,7 @@ class Desk:
             self.api.create(CUSTOM_RESOURCES, "", plain(crd(kind)), Author("user"))
         self.user = MemoryClient(self.api, field_manager="user")
         self.doorman = Doorman()
-        self.client = InterceptedClient(
-            MemoryClient(self.api, field_manager=MANAGER), self.doorman
-        )
+        self.client = InterceptedClient(MemoryClient(self.api, field_manager=MANAGER), self.doorman)
         self.sidecar = Sidecar()
         self.wanted: Wanted
         self.start()

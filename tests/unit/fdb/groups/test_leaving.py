@@ -29,9 +29,7 @@ async def emptied(desk: Desk, **said: Any) -> None:
 
 def taken(desk: Desk) -> list[str]:
     """What was deleted or let go, in this order."""
-    return [
-        it for it in kinds(desk.doorman.writes) if it.startswith("delete") or it == DROPPED
-    ]
+    return [it for it in kinds(desk.doorman.writes) if it.startswith("delete") or it == DROPPED]
 
 
 DROPPED = "patch foundationdbprocessgroups.apps.foundationdb.org"
@@ -217,5 +215,3 @@ async def test_what_is_not_ours_is_not_deleted() -> None:
     await desk.passes()
     assert taken(desk) == [DROPPED]
     assert await desk.there(VOLUME_CLAIMS, DATA) is not None and await desk.pod() is not None
-
-

@@ -6,10 +6,10 @@ from typing import Final
 
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Outcome, Retry, Stop
-from stateward.fdb.cluster.asking import allowed
-from stateward.fdb.cluster.refused import trouble
+from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.decide import coordinating
 from stateward.fdb.guards import acts
 

@@ -7,11 +7,11 @@ from typing import Final
 from stateward.core.errors import PeerError
 from stateward.core.facts import Unknown
 from stateward.core.outcome import DONE, Outcome, Retry, Stop
-from stateward.fdb.cluster.asking import allowed
-from stateward.fdb.cluster.marking import names_of
-from stateward.fdb.cluster.refused import trouble
+from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.decide import exclusions
 from stateward.fdb.guards import acts
 from stateward.fdb.guards.guard import Refusal

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.outcome import DONE, Outcome, Stop
-from stateward.fdb.cluster.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.decide import beginning
 from stateward.fdb.decide.beginning import NotYet
 from stateward.fdb.model.connection import ConnectionString, description_of

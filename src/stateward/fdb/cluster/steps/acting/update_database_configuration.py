@@ -9,11 +9,11 @@ from stateward.core.facts import Known, Unknown
 from stateward.core.outcome import DONE, Outcome, Retry, Stop
 from stateward.fdb.admin.errors import DatabaseRefused, Refusal
 from stateward.fdb.admin.ports import Admin
-from stateward.fdb.cluster.asking import allowed
-from stateward.fdb.cluster.intent import CHANGED, is_unchanged
-from stateward.fdb.cluster.refused import trouble
+from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.decide import configuration, making
 from stateward.fdb.guards import acts
 from stateward.fdb.model.configuration import Configuration

@@ -10,13 +10,13 @@ from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import DONE, Outcome, Stop
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build.groups import group_document
-from stateward.fdb.cluster.editing import each
-from stateward.fdb.cluster.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.editing import each
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.decide.groups import additions
-from stateward.fdb.decide.mirror import Import, imported
 from stateward.fdb.model.names import INSTANCE_LABEL, ProcessGroupID, pod_name
+from stateward.fdb.tell.mirror import Import, imported
 from stateward.kube.client import Selection
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists

@@ -6,11 +6,11 @@ from stateward.core.errors import PeerError
 from stateward.core.outcome import Blocked, Outcome, Wait
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.build.services import headless_service
-from stateward.fdb.cluster.refused import trouble
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.waiting import waiting_for
+from stateward.fdb.cluster.hands.writing import exactly, metadata_difference
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.cluster.waiting import waiting_for
-from stateward.fdb.cluster.writing import exactly, metadata_difference
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict

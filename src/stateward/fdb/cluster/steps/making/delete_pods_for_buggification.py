@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from stateward.core.outcome import DONE, Outcome, Stop
 from stateward.fdb.build.template import faults_of
-from stateward.fdb.cluster.editing import edit
-from stateward.fdb.cluster.intent import CHANGED, is_unchanged
-from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.cluster.hands.editing import edit
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.steps.making.update_process_groups import shape_difference
-from stateward.fdb.cluster.tools import Tools
 
 
 class DeletePodsForBuggification:

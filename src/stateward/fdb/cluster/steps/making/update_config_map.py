@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome, Stop
-from stateward.fdb.cluster.refused import trouble
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.writing import difference
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.cluster.writing import difference
 from stateward.kube.client import MergePatch
 from stateward.kube.errors import Conflict
 from stateward.kube.resources import CONFIG_MAPS

@@ -7,7 +7,7 @@ from typing import Final
 from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.fdb.api import questions
 from stateward.fdb.api.group import GroupConditionType
-from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.views import ClusterView, GroupView
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from stateward.core.outcome import DONE, Outcome, Stop
 from stateward.fdb.api.group import FoundationDBProcessGroupSpec
-from stateward.fdb.cluster.editing import edit
-from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.cluster.hands.editing import edit
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.kube.codec import Json, plain
 from stateward.kube.patch import merge_diff
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stateward.core.outcome import Outcome
 from stateward.fdb.api.group import GroupConditionType
+from stateward.fdb.cluster.hands.waiting import waiting_for
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.waiting import waiting_for
 
 
 class UpdateSidecarVersions:

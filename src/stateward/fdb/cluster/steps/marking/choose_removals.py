@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stateward.core.outcome import DONE, Outcome
-from stateward.fdb.cluster.marking import mark
+from stateward.fdb.cluster.hands.marking import mark
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.decide import removals
 
 

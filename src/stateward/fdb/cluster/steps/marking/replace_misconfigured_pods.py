@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.outcome import DONE, Outcome, Retry
-from stateward.fdb.cluster.marking import mark
+from stateward.fdb.cluster.hands.marking import mark
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.cluster.waiting import told
 from stateward.fdb.decide.groups import replacing
 
 _AGAIN: Final = 15.0

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from stateward.core.facts import Unknown
 from stateward.core.outcome import DONE, Outcome, Stop
-from stateward.fdb.cluster.editing import edit
-from stateward.fdb.cluster.intent import CHANGED, is_unchanged
-from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.cluster.hands.editing import edit
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.decide import clients
 from stateward.fdb.decide.clients import VersionChange
 from stateward.fdb.status import incompatible

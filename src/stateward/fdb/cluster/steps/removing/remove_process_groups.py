@@ -15,14 +15,14 @@ from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import DONE, Outcome, Retry, Stop
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api.kind import PROCESS_GROUPS
-from stateward.fdb.cluster.asking import allowed, held
-from stateward.fdb.cluster.editing import each, edit
-from stateward.fdb.cluster.intent import CHANGED, is_unchanged
-from stateward.fdb.cluster.marking import names_of
-from stateward.fdb.cluster.refused import trouble
+from stateward.fdb.cluster.hands.asking import allowed, held
+from stateward.fdb.cluster.hands.editing import each, edit
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.writing import exactly
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.cluster.writing import exactly
 from stateward.fdb.decide import removing
 from stateward.fdb.decide.coordinating import coordinators_now
 from stateward.fdb.decide.including import inclusions

@@ -6,10 +6,10 @@ from contextlib import suppress
 
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Outcome
-from stateward.fdb.cluster.intent import CHANGED, is_unchanged
-from stateward.fdb.cluster.refused import trouble
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.kube.errors import Conflict, NotFound
 from stateward.kube.resources import SERVICES
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.outcome import DONE, Outcome, Retry, Stop
-from stateward.fdb.cluster.asking import allowed
-from stateward.fdb.cluster.editing import edit
-from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.editing import edit
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
-from stateward.fdb.cluster.waiting import told
 from stateward.fdb.decide.groups import pod_updates
 from stateward.fdb.guards import acts
 

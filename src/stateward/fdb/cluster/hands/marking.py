@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import Outcome, Stop
-from stateward.fdb.cluster.editing import edit
-from stateward.fdb.cluster.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.editing import edit
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.views import GroupView
 from stateward.kube.codec import Json
 

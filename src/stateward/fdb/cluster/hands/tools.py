@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stateward.core.chance import Chance
-from stateward.fdb.cluster.fence import Fence
-from stateward.fdb.cluster.turns import Turn
+from stateward.fdb.cluster.hands.fence import Fence
+from stateward.fdb.cluster.hands.turns import Turn
 from stateward.kube.client import Client
 
 

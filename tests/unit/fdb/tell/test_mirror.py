@@ -11,8 +11,8 @@ from fakes.fdb_groups import NOW, cluster, group
 from stateward.core.moments import to_rfc3339
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.status import FoundationDBClusterStatus, GroupMirror
-from stateward.fdb.decide.mirror import Import, imported, mirror
 from stateward.fdb.model.names import ProcessGroupID
+from stateward.fdb.tell.mirror import Import, imported, mirror
 
 
 def test_a_group_in_a_few_words() -> None:

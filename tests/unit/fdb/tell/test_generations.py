@@ -9,8 +9,8 @@ import pytest
 from fakes.fdb_groups import AWAY, SILENT, cluster, group
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.status import FoundationDBClusterStatus, Generations, RequiredAddresses
-from stateward.fdb.decide.generations import Differences, generations, is_well, reconciled_groups
 from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.tell.generations import Differences, generations, is_well, reconciled_groups
 from stateward.fdb.views import ClusterView
 
 BEFORE = FoundationDBClusterStatus(generations=Generations(reconciled=5))

@@ -15,9 +15,9 @@ import msgspec
 from stateward.core.moments import from_rfc3339, to_rfc3339
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.status import FoundationDBClusterStatus, GroupCondition, GroupMirror
-from stateward.fdb.decide.generations import is_well
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.names import ProcessGroupID
+from stateward.fdb.tell.generations import is_well
 from stateward.fdb.views import ClusterView, GroupView
 
 LIMIT: Final = 512 * 1024

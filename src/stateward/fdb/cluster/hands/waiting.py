@@ -7,7 +7,7 @@ from typing import Final
 
 from stateward.core.outcome import DONE, Outcome, Wait
 from stateward.fdb.api.group import GroupConditionType
-from stateward.fdb.cluster.marking import names_of
+from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.decide.held import Held
 from stateward.fdb.views import ClusterView, GroupView
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from stateward.core.outcome import Outcome, Retry
-from stateward.fdb.cluster.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.tools import Tools
 from stateward.fdb.guards.guard import Guard, Refusal, refusals
 
 #: Seconds until a guard is asked again that cannot say when it would let something happen.

@@ -8,7 +8,7 @@ from typing import Final
 from stateward.core.errors import PeerError
 from stateward.core.outcome import Outcome, Retry
 from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBProcessGroup
-from stateward.fdb.cluster.refused import trouble
+from stateward.fdb.cluster.hands.refused import trouble
 from stateward.kube.client import Client, MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict, NotFound
