@@ -12,7 +12,8 @@ from typing import Final
 from stateward.app.simulate.crew import Crew, Heard
 from stateward.app.simulate.workers import Calm, Shrink, Task, Try
 from stateward.core.errors import HouseError
-from stateward.sim.etcd.life import Ask, live
+from stateward.sim.lives import Ask
+from stateward.sim.products import live
 from stateward.sim.explore import covering, plans, swarm
 from stateward.sim.explore.judging import DETERMINISM, ENDLESS, FATAL, Outcome, failed, of_calm
 from stateward.sim.explore.results import NONE, SWARM, Finding, Results

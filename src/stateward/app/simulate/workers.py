@@ -20,7 +20,8 @@ import structlog
 
 from stateward.app.simulate.alarm import Alarm, TookTooLong
 from stateward.app.simulate.trunk import branched
-from stateward.sim.etcd.life import Ask, live
+from stateward.sim.lives import Ask
+from stateward.sim.products import live
 from stateward.sim.explore.judging import Outcome, endless, fell, judged
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.explore.shrinking import Shrinker

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from stateward.sim.etcd.life import Ask
+from stateward.sim.lives import Ask
 from stateward.sim.explore.judging import Met
 from stateward.sim.explore.menus import menu
 from stateward.sim.explore.plans import TWO, Singles, Space, in_turn

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from stateward.core.chance import Chance
-from stateward.sim.etcd.life import Ask
+from stateward.sim.lives import Ask
 from stateward.sim.explore.menus import menu
 from stateward.sim.explore.plans import pick, size_of
 from stateward.sim.explore.scenes import Scene

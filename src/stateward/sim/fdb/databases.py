@@ -101,6 +101,8 @@ class SimConsole:
         realm = self._realm
         realm.advance()
         database = realm.database(self.found_by())
+        for heard in realm.typed:
+            heard(line, database)
         cli = programs.Fdbcli(database, str(self.file), self._view())
         cli.string, cli.killed = self.found_by(), realm.kill
         tape = Tape(database)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from stateward.core.errors import UsageError
-from stateward.sim.etcd.life import Ask, Life
+from stateward.sim.lives import Ask, Life
 from stateward.sim.faults import Fault, Hit, Plan
 
 _BETWEEN = " | "

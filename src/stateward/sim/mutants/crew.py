@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 from typing import Final
 
 from stateward.core.errors import HouseError, UsageError
-from stateward.sim.etcd.life import Ask
+from stateward.sim.lives import Ask
 from stateward.sim.mutants import generated
 from stateward.sim.mutants.clues import Clue
 from stateward.sim.mutants.ground import Ground, Spot, Walk, calm_ground, ground, spot

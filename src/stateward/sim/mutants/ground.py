@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, Final
 
-from stateward.sim.etcd.life import Ask, Life, live
+from stateward.sim.lives import Ask, Life
+from stateward.sim.products import live
 from stateward.sim.etcd.scenarios import SCENARIOS
 from stateward.sim.explore.menus import menu
 from stateward.sim.explore.plans import Space, in_turn, operators, pick, size_of, spaces

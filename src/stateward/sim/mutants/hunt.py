@@ -12,8 +12,9 @@ from itertools import chain, islice
 from typing import Final, Protocol
 
 from stateward.core.errors import UsageError
-from stateward.sim.etcd.life import Ask, Life, Violation, live
-from stateward.sim.etcd.oracles.differences import differences
+from stateward.sim.laws.violations import Violation
+from stateward.sim.lives import Ask, Life
+from stateward.sim.products import differences, live
 from stateward.sim.explore.judging import BROKEN
 from stateward.sim.faults import CALM
 from stateward.sim.mutants.clues import Clue

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from stateward.sim.etcd.life import Life
+from stateward.sim.lives import Life
 from stateward.sim.faults import Family, Fault, Kind
 from stateward.sim.laws.violations import Violation
 
