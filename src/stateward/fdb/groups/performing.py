@@ -55,7 +55,10 @@ _CHANGED: Final = Retry(1.0, "Changed", "the process group changed meanwhile: lo
 
 @dataclass(frozen=True, slots=True)
 class Performed:
-    """What came of a pass: the report of it, and whether anything was made, changed or deleted."""
+    """What came of a pass: the report of it, and whether the next one sees something else.
+
+    That is so when anything was made, changed or deleted, by us or by others meanwhile.
+    """
 
     report: Report
     acted: bool
@@ -91,7 +94,7 @@ class Performer:
             chosen = () if fresh is None else tuple(_still(decide.next_acts(fresh), chosen))
             if fresh is None or not chosen:
                 report.said.append(Said("LookAgain", _CHANGED, 0.0))
-                return Performed(report, acted=False)
+                return Performed(report, acted=True)
             seen = fresh
         for act in chosen:
             began = self._clock.monotonic()

@@ -151,6 +151,9 @@ async def test_with_its_cluster_a_group_goes_and_its_data_stays() -> None:
 async def test_data_goes_too_if_that_was_asked_for() -> None:
     desk = Desk()
     await without_cluster(desk, deletionPolicy="Delete")
+    assert taken(desk) == ["delete pods", "delete persistentvolumeclaims"]
+    await desk.end(VOLUME_CLAIMS, DATA)
+    await desk.passes()
     assert taken(desk) == ["delete pods", "delete persistentvolumeclaims", DROPPED]
 
 
