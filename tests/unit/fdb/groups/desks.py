@@ -137,9 +137,7 @@ class Desk:
             self.api.create(CUSTOM_RESOURCES, "", plain(crd(kind)), Author("user"))
         self.user = MemoryClient(self.api, field_manager="user")
         self.doorman = Doorman()
-        self.client = InterceptedClient(
-            MemoryClient(self.api, field_manager=MANAGER), self.doorman
-        )
+        self.client = InterceptedClient(MemoryClient(self.api, field_manager=MANAGER), self.doorman)
         self.sidecar = Sidecar()
         self.wanted: Wanted
         self.start()
@@ -265,7 +263,9 @@ class Desk:
 
     async def report(self, *groups: str, available: bool = True, **said: Any) -> None:
         """Have the database say that these groups report."""
-        found = {it: (await self.process(it, **said),) for it in groups}
+        found: dict[str, tuple[Reporting, ...]] = {
+            it: (await self.process(it, **said),) for it in groups
+        }
         self.board.post(SHOP, self.posted(found, available=available))
 
     def posted(self, groups: dict[str, tuple[Reporting, ...]], *, available: bool) -> Posted:
@@ -324,7 +324,8 @@ class Desk:
         return await self.user.get(PROCESS_GROUPS, key)
 
     async def pod(self, key: ObjectKey = STORAGE) -> Pod | None:
-        return await self.there(PODS, key)
+        found: Pod | None = await self.there(PODS, key)
+        return found
 
     async def there(self, resource: Resource[Any], key: ObjectKey) -> Any:
         try:

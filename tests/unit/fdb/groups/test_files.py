@@ -12,7 +12,7 @@ from stateward.fdb.model import names
 from stateward.kube.client import MergePatch
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS
-from unit.fdb.groups.desks import SHOP, STORAGE, Desk, Sidecar, conditions, wrong
+from unit.fdb.groups.desks import SHOP, Desk, Sidecar, conditions, wrong
 
 SPLIT = {"imageType": "split"}
 CONFIG = ObjectKey(SHOP.namespace, names.config_map_name(SHOP.name))
@@ -43,7 +43,8 @@ async def test_files_that_are_copied_are_told_on_the_pod() -> None:
     desk.sidecar.mounted = shown(desk)
     await desk.passes()
     pod = await desk.pod()
-    assert pod is not None and desk.sidecar.copies == 1
+    assert pod is not None
+    assert desk.sidecar.copies == 1
     spec = (await desk.now()).spec
     assert pod.metadata.annotations[names.CONFIG_HASH] == config_map.files_hash(desk.data(), spec)
     assert conditions(await desk.now())["Ready"] == "True"
@@ -57,7 +58,8 @@ async def test_files_that_are_as_they_shall_be_are_not_copied() -> None:
     await running(desk)
     desk.sidecar.copied = shown(desk)
     await desk.passes()
-    assert desk.sidecar.copies == 0 and len(desk.wrote("patch pods")) == 1
+    assert desk.sidecar.copies == 0
+    assert len(desk.wrote("patch pods")) == 1
 
 
 async def test_a_node_that_is_slow_is_woken_now_and_then() -> None:
@@ -65,7 +67,8 @@ async def test_a_node_that_is_slow_is_woken_now_and_then() -> None:
     await running(desk)
     desk.sidecar.mounted = shown(desk, "shop:old@10.0.0.9:4501")
     outcome = await desk.once()
-    assert isinstance(outcome, Retry) and outcome.reason == "ConfigMapOutdated"
+    assert isinstance(outcome, Retry)
+    assert outcome.reason == "ConfigMapOutdated"
     pod = await desk.pod()
     assert pod is not None
     assert pod.metadata.annotations[names.OUTDATED] == str(int(desk.clock.now()))
@@ -84,7 +87,8 @@ async def test_a_sidecar_that_does_not_answer_is_told_of() -> None:
     await running(desk)
     desk.sidecar.silent = PeerUnreachable("nobody is there")
     outcome = await desk.once()
-    assert isinstance(outcome, Retry) and outcome.reason == "SidecarUnreachable"
+    assert isinstance(outcome, Retry)
+    assert outcome.reason == "SidecarUnreachable"
     desk.clock.advance(15)
     await desk.once()
     assert wrong(await desk.now()) == ["SidecarUnreachable", "IncorrectConfigMap"]
@@ -103,7 +107,8 @@ async def test_a_config_map_that_changes_is_copied_again() -> None:
     await desk.user.patch(CONFIG_MAPS, CONFIG, MergePatch(change))
     desk.sidecar.mounted = shown(desk, other)
     await desk.passes()
-    assert desk.sidecar.copies == 2 and desk.sidecar.copied == desk.sidecar.mounted
+    assert desk.sidecar.copies == 2
+    assert desk.sidecar.copied == desk.sidecar.mounted
 
 
 async def test_groups_that_shall_go_and_unified_images_are_not_asked() -> None:
@@ -121,7 +126,11 @@ async def test_groups_that_shall_go_and_unified_images_are_not_asked() -> None:
 async def test_without_a_database_there_is_nothing_to_copy() -> None:
     desk = Desk()
     await desk.cluster(**SPLIT)
-    empty = {"namespace": CONFIG.namespace, "name": CONFIG.name, "labels": names.instance_labels("shop")}
+    empty = {
+        "namespace": CONFIG.namespace,
+        "name": CONFIG.name,
+        "labels": names.instance_labels("shop"),
+    }
     await desk.user.create(CONFIG_MAPS, {"metadata": empty, "data": {names.CLUSTER_FILE_KEY: ""}})
     await desk.group()
     await desk.passes()

@@ -79,7 +79,8 @@ async def test_what_takes_long_is_told() -> None:
     await desk.passes()
     await desk.say(phase="Pending")
     outcome = await desk.passes()
-    assert isinstance(outcome, Retry) and outcome.after <= 60
+    assert isinstance(outcome, Retry)
+    assert outcome.after <= 60
     assert not desk.wrote("patch")
     desk.clock.advance(61)
     await desk.passes()
@@ -135,7 +136,8 @@ async def test_labels_that_are_asked_for_are_put_on_and_others_stay() -> None:
     await desk.edit(logGroup="other")
     await desk.passes()
     found = await desk.pod()
-    assert found is not None and found.metadata.uid == pod.metadata.uid
+    assert found is not None
+    assert found.metadata.uid == pod.metadata.uid
     assert found.metadata.labels["mine"] == "1"
     assert found.metadata.labels[names.GROUP_ID_LABEL] == "storage-1"
     assert found.metadata.annotations[names.SPEC_HASH] == hashed
@@ -148,7 +150,8 @@ async def test_somebody_who_takes_labels_off_again_and_again_is_not_fought() -> 
         note = {"metadata": {"labels": {names.GROUP_ID_LABEL: None}}}
         await desk.user.patch(PODS, STORAGE, MergePatch(note))
         outcome = await desk.once()
-    assert isinstance(outcome, Retry) and outcome.reason == "DoneInVain"
+    assert isinstance(outcome, Retry)
+    assert outcome.reason == "DoneInVain"
     assert len(desk.wrote("patch pods")) == 3
 
 
@@ -164,11 +167,13 @@ async def test_a_pod_that_is_obsolete_is_made_anew() -> None:
     await desk.passes()
     assert wrong(await desk.now()) == []
     assert conditions(await desk.now())["Ready"] == "False"
-    assert len(desk.wrote("delete pods")) == 1 and not desk.wrote("create")
+    assert len(desk.wrote("delete pods")) == 1
+    assert not desk.wrote("create")
     await desk.end(PODS, STORAGE)
     await desk.passes()
     found = await desk.pod()
-    assert found is not None and found.metadata.uid != pod.metadata.uid
+    assert found is not None
+    assert found.metadata.uid != pod.metadata.uid
     assert not desk.wrote("delete persistentvolumeclaims", "create persistentvolumeclaims")
     await desk.run_pod()
     await desk.report("storage-1")
@@ -208,7 +213,8 @@ async def test_a_pod_that_has_ended_is_made_anew_after_a_while(phase: str) -> No
     pod = await desk.run_pod()
     await desk.say(phase=phase)
     outcome = await desk.once()
-    assert isinstance(outcome, Retry) and outcome.after == 30
+    assert isinstance(outcome, Retry)
+    assert outcome.after == 30
     desk.clock.advance(31)
     await desk.once()
     assert len(desk.wrote("delete pods")) == 1
@@ -216,7 +222,8 @@ async def test_a_pod_that_has_ended_is_made_anew_after_a_while(phase: str) -> No
         await desk.end(PODS, STORAGE)
     await desk.passes()
     found = await desk.pod()
-    assert found is not None and found.metadata.uid != pod.metadata.uid
+    assert found is not None
+    assert found.metadata.uid != pod.metadata.uid
 
 
 # ------------------------------------------------------------------ groups that shall go

@@ -40,9 +40,13 @@ async def test_a_group_that_is_well_is_seen_so() -> None:
     view = view_of(desk.eyes.glance(group), desk.eyes.memo)
     assert set(view.conditions) == {Kind.READY}
     assert (view.name, str(view.id), view.zone) == ("shop-storage-1", "storage-1", "node-a")
-    assert view.addresses == ("10.0.0.7",) and len(view.processes) == 1
-    assert view.pod is not None and (view.pod.phase, view.pod.ready) == ("Running", True)
-    assert view.has_claim and not view.has_service and not view.marked
+    assert view.addresses == ("10.0.0.7",)
+    assert len(view.processes) == 1
+    assert view.pod is not None
+    assert (view.pod.phase, view.pod.ready) == ("Running", True)
+    assert view.has_claim
+    assert not view.has_service
+    assert not view.marked
 
 
 async def test_after_a_restart_the_last_word_counts() -> None:
@@ -87,7 +91,9 @@ async def test_since_when_something_is_wrong_does_not_move() -> None:
     desk.clock.advance(500)
     await desk.edit(logGroup="other")
     await desk.passes()
-    assert {it.type: it.last_transition_time for it in (await desk.now()).status.conditions} == first
+    assert {
+        it.type: it.last_transition_time for it in (await desk.now()).status.conditions
+    } == first
 
 
 async def test_arguments_that_differ_are_noticed() -> None:
@@ -107,7 +113,9 @@ async def test_the_zone_is_what_a_process_says_or_said_or_will_say() -> None:
     assert zone(seen) == "rack-1"
     silent = replace(seen, posted=None)
     assert zone(silent) == "node-a"
-    blank = msgspec.structs.replace(group, status=msgspec.structs.replace(group.status, fault_domain=""))
+    blank = msgspec.structs.replace(
+        group, status=msgspec.structs.replace(group.status, fault_domain="")
+    )
     assert zone(replace(silent, group=blank)) == "node-a"
     assert zone(replace(silent, group=blank, pod=None)) == ""
 
@@ -121,7 +129,9 @@ async def test_the_zone_is_what_a_process_says_or_said_or_will_say() -> None:
         ({"key": "rack", "valueFrom": "metadata.annotations['rack']"}, "r-7"),
     ],
 )
-async def test_the_zone_of_a_pod_that_does_not_report_yet(domain: dict[str, str], expected: str) -> None:
+async def test_the_zone_of_a_pod_that_does_not_report_yet(
+    domain: dict[str, str], expected: str
+) -> None:
     desk = Desk()
     await desk.cluster(faultDomain=domain)
     await desk.group()
@@ -148,9 +158,7 @@ async def test_a_thousand_groups_are_seen_quickly() -> None:
     group = await desk.settled()
     await desk.see()
     seen = desk.eyes.glance(group)
-    many = [
-        replace(seen, group=_other(group, number), pod=seen.pod) for number in range(1000)
-    ]
+    many = [replace(seen, group=_other(group, number), pod=seen.pod) for number in range(1000)]
     for it in many:
         view_of(it, desk.eyes.memo)
     began = time.perf_counter()
@@ -207,5 +215,6 @@ async def test_a_config_map_wakes_the_groups_with_sidecars() -> None:
     caches: GroupCaches = desk.caches
     wake = split_groups(caches.groups)
     assert list(wake(named("shop-config"))) == [STORAGE]
-    assert list(wake(named("other-config"))) == [] and list(wake(named("shop"))) == []
+    assert list(wake(named("other-config"))) == []
+    assert list(wake(named("shop"))) == []
     assert len(caches.of_cluster(SHOP)) == 2
