@@ -49,10 +49,16 @@ def group_labels(basis: Basis, group: ProcessGroupID) -> dict[str, str]:
     return questions.group_labels(basis.name, basis.spec, group) | instance_labels(basis.name)
 
 
+def selector(basis: Basis) -> dict[str, str]:
+    """Return what selects all pods of a cluster, as it is on them: some labels are ours to say."""
+    said = resource_labels(basis)
+    return {name: said[name] for name in questions.match_labels(basis.name, basis.spec)}
+
+
 def class_selector(basis: Basis, process_class: str) -> dict[str, str]:
     """Return what selects the pods of a class, and no others."""
     (key, *_) = basis.spec.labels.process_class_labels or (CLASS_LABEL,)
-    return questions.match_labels(basis.name, basis.spec) | {key: process_class}
+    return selector(basis) | {key: process_class}
 
 
 def id_selector(group: FoundationDBProcessGroup) -> dict[str, str]:

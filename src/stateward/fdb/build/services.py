@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stateward.fdb.api import questions
 from stateward.fdb.api.kind import FoundationDBProcessGroup
 from stateward.fdb.build.arguments import PLAIN_OFFSET, TLS_OFFSET, Number
 from stateward.fdb.build.basis import Basis
@@ -15,6 +14,7 @@ from stateward.fdb.build.metadata import (
     head,
     id_selector,
     resource_labels,
+    selector,
 )
 from stateward.fdb.model import names
 from stateward.kube.codec import Json
@@ -32,7 +32,7 @@ def headless_service(wanted: Basis) -> Json:
         "spec": {
             "clusterIP": "None",
             "publishNotReadyAddresses": True,
-            "selector": questions.match_labels(wanted.name, wanted.spec),
+            "selector": selector(wanted),
             "ports": list(_ports(1)),
             **_families(wanted.spec.routing.pod_ip_family),
         }
