@@ -19,6 +19,7 @@ from stateward.core.moments import from_rfc3339
 from stateward.core.version import Version
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.kind import FoundationDBProcessGroup
+from stateward.fdb.model import names
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.names import CONFIG_HASH, LAUNCHER_CONFIGURATION, SPEC_HASH
 from stateward.fdb.status.document import Process
@@ -45,6 +46,11 @@ _OF_PROCESSES: Final = (
 #: Told by the object of a pod, whoever is at work in its zone.
 _OF_THE_POD: Final = frozenset({
     Kind.INCORRECT_POD_SPEC, Kind.INCORRECT_POD_METADATA, Kind.INCORRECT_CONFIG_MAP,
+})  # fmt: skip
+#: Annotations that are not a template's to say.
+_OURS: Final = frozenset({
+    names.SPEC_HASH, names.CONFIG_HASH, names.IMAGE_TYPE, names.PUBLIC_IP, names.PUBLIC_IP_SOURCE,
+    names.IP_FAMILY, names.LAUNCHER_CONFIGURATION, names.LAUNCHER_ENVIRONMENT, names.OUTDATED,
 })  # fmt: skip
 _KINDS: Final = {it.value: it for it in Kind}
 #: Versions that are not released yet say so behind theirs.
@@ -166,13 +172,14 @@ def _wrong_by_wish(facts: GroupFacts, pod: Pod) -> Iterator[Kind]:
 def _has_metadata(facts: GroupFacts, pod: Pod) -> bool:
     """Tell whether all is said of a pod, and of a claim that is made as asked, that shall be."""
     template = facts.group.spec.process_settings.pod_template
-    wanted = template.metadata if template is not None else {}
-    labels, annotations = pod.metadata.labels, pod.metadata.annotations
+    said = template.metadata if template is not None else {}
+    # What is said of the group lies over what its template says.
+    labels = {**(said.get("labels") or {}), **facts.group.metadata.labels}
+    notes = {it: text for it, text in (said.get("annotations") or {}).items() if it not in _OURS}
     claim = facts.claim if facts.wants_claim else None
     return (
-        facts.group.metadata.labels.items() <= labels.items()
-        and (wanted.get("labels") or {}).items() <= labels.items()
-        and (wanted.get("annotations") or {}).items() <= annotations.items()
+        labels.items() <= pod.metadata.labels.items()
+        and notes.items() <= pod.metadata.annotations.items()
         and (claim is None or claim.metadata.annotations.get(SPEC_HASH) == facts.claim_hash)
     )
 

@@ -16,6 +16,7 @@ from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.processes import ClaimTemplate
 from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide.clients import VersionChange, version_change
+from stateward.fdb.decide.groups.faults import fault_changes
 from stateward.fdb.decide.held import Held
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.views import ClusterView, GroupView
@@ -104,6 +105,8 @@ def _pod_reasons(now: GroupSpec, wanted: GroupSpec, strategy: str) -> Iterator[s
         yield _changed(
             "the family of its address", now.service.pod_ip_family, wanted.service.pod_ip_family
         )
+    if fault_changes(now, wanted):
+        return
     if strategy == "Replace":
         yield "its pod changes, and podUpdateStrategy is Replace"
     elif strategy == "ReplaceTransactionSystem" and wanted.process_class not in _WITH_DATA:
@@ -190,10 +193,14 @@ def not_now(view: ClusterView) -> str:
 def _found(view: ClusterView, pairs: Iterable[Pair]) -> Iterator[Misfit]:
     strategy = view.spec.automation_options.pod_update_strategy
     resources_too = view.spec.replace_instances_when_resources_change
+    prefix = view.spec.process_group_id_prefix
     for group, now, wanted in pairs:
-        if not group.marked:
-            why = why_replace(now, wanted, strategy=strategy, resources_too=resources_too)
-            yield Misfit(group, why)
+        if group.marked:
+            continue
+        why = why_replace(now, wanted, strategy=strategy, resources_too=resources_too)
+        if group.id.prefix != prefix:  # what it is made from may follow its own id
+            why = why or _changed("the prefix of its id", group.id.prefix, prefix)
+        yield Misfit(group, why)
 
 
 def _order(it: Misfit) -> tuple[bool, str, int]:

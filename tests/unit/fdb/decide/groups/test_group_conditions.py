@@ -125,6 +125,8 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
     "more labels": ({"pod": pod(labels={**LABELS, "more": "1"})}, "Ready"),
     "a label of the template is missing": ({"group": group(processSettings={"podTemplate": {"metadata": {"labels": {"a": "b"}}}})}, "IncorrectPodMetadata"),
     "an annotation of the template is missing": ({"group": group(processSettings={"podTemplate": {"metadata": {"annotations": {"a": "b"}}}})}, "IncorrectPodMetadata"),
+    "the group's labels lie over its template's": ({"group": group(processSettings={"podTemplate": {"metadata": {"labels": dict.fromkeys(LABELS, "x")}}})}, "Ready"),
+    "no template says our annotations": ({"group": group(processSettings={"podTemplate": {"metadata": {"annotations": {SPEC_HASH: "x"}}}})}, "Ready"),
     "old files": ({"conf": CONF.replace("63", "79")}, "IncorrectConfigMap"),
     "files not seen yet": ({"pod": pod(annotations={SPEC_HASH: "p1"})}, "IncorrectConfigMap"),
     "files that are no JSON": ({"pod": pod(annotations={**HASHES, LAUNCHER_CONFIGURATION: "{"})}, "IncorrectConfigMap"),

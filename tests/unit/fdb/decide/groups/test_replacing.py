@@ -14,6 +14,7 @@ from stateward.core.version import Version
 from stateward.fdb.api.group import FoundationDBProcessGroupSpec
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.status import FoundationDBClusterStatus, RequiredAddresses
+from stateward.fdb.decide.groups.faults import NOWHERE, fault_changes, faults
 from stateward.fdb.decide.groups.replacing import Misfits, Pair, misfits, why_replace
 from stateward.fdb.views import GroupView
 
@@ -65,6 +66,20 @@ def container(image: str = "fdb:7.3.63", **requests: str) -> dict[str, Any]:
 
 
 IMAGE = container("fdb:7.3.79")
+CRASH = {
+    "containers": [{"name": "foundationdb", "command": ["crash-loop"], "args": ["crash-loop"]}]
+}
+AFFINITY = {
+    "affinity": {
+        "nodeAffinity": {
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [
+                    {"matchExpressions": [{"key": "foundationdb.org/no-schedule-allowed"}]}
+                ]
+            }
+        }
+    }
+}
 CLASS = {"spec": {"storageClassName": "fast", "resources": {"requests": {"storage": "128G"}}}}
 #: What is, what shall be, what is asked for besides, and a word of why; nothing: in place.
 TABLE: dict[str, tuple[FoundationDBProcessGroupSpec, FoundationDBProcessGroupSpec, dict[str, Any], str]] = {
@@ -91,6 +106,8 @@ TABLE: dict[str, tuple[FoundationDBProcessGroupSpec, FoundationDBProcessGroupSpe
     "stateless with another image": (made("stateless"), made("stateless", pod=IMAGE), {}, "ReplaceTransactionSystem"),
     "a log with other labels": (made("log"), made("log", metadata={"labels": {"a": "b"}}), {"strategy": "Replace"}, ""),
     "a log with other arguments": (made("log"), made("log", settings={"customParameters": ["knob_a=1"]}), {"strategy": "Replace"}, ""),
+    "a log that shall crash": (made("log"), made("log", pod=CRASH), {"strategy": "Replace"}, ""),
+    "a log that shall crash no more": (made("log", pod=CRASH), made("log", pod=IMAGE), {"strategy": "Replace"}, ""),
     "more CPU": (made(), made(pod=container(cpu="1500m")), {}, ""),
     "more CPU, asked": (made(), made(pod=container(cpu="1500m")), {"resources_too": True}, "more CPU: 1500m instead of 1"),
     "more memory, asked": (made(), made(pod=container(memory="9Gi")), {"resources_too": True}, "more memory"),
@@ -107,6 +124,28 @@ def test_replace_or_not(name: str) -> None:
     found = why_replace(now, wanted, **options)
     assert why in found
     assert bool(found) == bool(why)
+
+
+@pytest.mark.parametrize(
+    ("pod", "said"),
+    [
+        ({}, set()),
+        (CRASH, {"foundationdb"}),
+        ({"initContainers": [{"name": "first", "args": ["crash-loop"]}]}, {"first"}),
+        (AFFINITY, {NOWHERE}),
+        ({**CRASH, **AFFINITY}, {"foundationdb", NOWHERE}),
+    ],
+)
+def test_faults_are_told_by_what_a_pod_is_made_from(pod: dict[str, Any], said: set[str]) -> None:
+    assert faults(made(pod=pod)) == said
+    assert fault_changes(made(), made(pod=pod)) == bool(said)
+    assert not fault_changes(made(pod=pod), made(pod=pod))
+
+
+def test_a_group_with_another_prefix_is_replaced_though_it_follows_its_own_id() -> None:
+    view = cluster(group("dc0-storage-1"), spec={"processGroupIDPrefix": "dc1"})
+    (found,) = misfits(view, pairs(*view.groups, size="128G")).to_mark
+    assert found.why == "the prefix of its id changes from dc0 to dc1"
 
 
 def pairs(*groups: GroupView, size: str = "256G") -> list[Pair]:

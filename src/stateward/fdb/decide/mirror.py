@@ -1,0 +1,139 @@
+"""Process groups in the status of their cluster: as others have always read them there.
+
+What is there is a picture of the groups' own objects, and is never read back, but once: a cluster
+that was made by the compatible operator has its groups nowhere else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from stateward.core.moments import from_rfc3339, to_rfc3339
+from stateward.fdb.api.group import GroupConditionType
+from stateward.fdb.api.status import FoundationDBClusterStatus, GroupCondition, GroupMirror
+from stateward.fdb.decide.generations import is_well
+from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.names import ProcessGroupID
+from stateward.fdb.views import ClusterView, GroupView
+
+LIMIT: Final = 512 * 1024
+
+
+# ------------------------------------------------------------------ there
+def mirror(view: ClusterView, limit_bytes: int = LIMIT) -> tuple[tuple[GroupMirror, ...], bool]:
+    """Return the groups in a few words, and whether some are left out: those that are well.
+
+    An object may not be larger than a megabyte or so, all of it.
+    """
+    before = {it.process_group_id: it.exclusion_timestamp for it in view.status.process_groups}
+    ordered = sorted(view.groups, key=_order)
+    every = [_mirrored(view, it, before) for it in ordered]
+    if _size(every) <= limit_bytes:
+        return tuple(every), False
+    unwell = [it for it, group in zip(every, ordered, strict=True) if not _is_dull(group)]
+    return _fitting(unwell, limit_bytes), True
+
+
+def _order(group: GroupView) -> tuple[str, int, str]:
+    return group.process_class, group.id.number, group.id.prefix
+
+
+def _is_dull(group: GroupView) -> bool:
+    return is_well(group) and not group.marked
+
+
+def _mirrored(view: ClusterView, group: GroupView, before: Mapping[str, str | None]) -> GroupMirror:
+    name, marked, excluded = str(group.id), group.marked_since, None
+    if group.excluded:
+        excluded = before.get(name) or to_rfc3339(view.now)
+    wrong = [
+        GroupCondition(type=kind, timestamp=int(since))
+        for kind, since in sorted(group.conditions.items())
+        if kind is not GroupConditionType.READY  # others read every condition as a complaint
+    ]
+    return GroupMirror(
+        process_group_id=name,
+        process_class=group.process_class,
+        addresses=group.addresses,
+        removal_timestamp=None if marked is None else to_rfc3339(marked),
+        exclusion_timestamp=excluded,
+        exclusion_skipped=group.skipped,
+        process_group_conditions=tuple(wrong),
+        fault_domain=group.zone,
+    )
+
+
+def _size(some: Iterable[GroupMirror]) -> int:
+    return sum(len(msgspec.json.encode(it)) + 1 for it in some)
+
+
+def _fitting(some: Iterable[GroupMirror], limit: int) -> tuple[GroupMirror, ...]:
+    found, left = [], limit
+    for it in some:
+        left -= _size([it])
+        if left < 0:
+            break
+        found.append(it)
+    return tuple(found)
+
+
+# ------------------------------------------------------------------ and back, once
+@dataclass(frozen=True, slots=True)
+class Import:
+    """A group of before: who it is, since when it shall go, and since when it holds nothing."""
+
+    id: ProcessGroupID
+    removal_timestamp: float | None = None
+    exclusion_timestamp: float | None = None
+    skipped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """An entry that is no group, and why."""
+
+    entry: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Imports:
+    """All groups that a status tells of, and what of it tells of none."""
+
+    groups: tuple[Import, ...] = ()
+    garbage: tuple[Garbage, ...] = ()
+
+
+def imported(status: FoundationDBClusterStatus) -> Imports:
+    """Return the groups that another operator told of."""
+    found: dict[tuple[ProcessClass, int], Import] = {}
+    garbage = []
+    for it in status.process_groups:
+        try:
+            read = _read(it)
+        except (ValueError, OverflowError) as error:
+            garbage.append(Garbage(it.process_group_id, str(error)))
+            continue
+        # Pods have no prefix in their names, so two of one class and number would be one.
+        if found.setdefault((read.id.process_class, read.id.number), read) is not read:
+            garbage.append(Garbage(it.process_group_id, "another one has its class and number"))
+    return Imports(tuple(found.values()), tuple(garbage))
+
+
+def _read(it: GroupMirror) -> Import:
+    name = ProcessGroupID.parse(it.process_group_id)
+    if it.process_class and it.process_class != name.process_class:
+        raise ValueError(f"its class is {it.process_class}, and its id says otherwise")
+    return Import(
+        name, _moment(it.removal_timestamp), _moment(it.exclusion_timestamp), it.exclusion_skipped
+    )
+
+
+def _moment(text: str | None) -> float | None:
+    """Return a moment; the first of all moments is how some write that there is none."""
+    found = from_rfc3339(text) if text else 0.0
+    return found if found > 0 else None
