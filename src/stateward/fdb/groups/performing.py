@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
+from stateward.fdb.admin.pod_agent import AgentRefused, PodAgent
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build import claim as claims
 from stateward.fdb.build import pod as pods
@@ -24,7 +25,7 @@ from stateward.fdb.groups.acts import Act
 from stateward.fdb.groups.observe import found, look_again
 from stateward.fdb.groups.refused import without_raising
 from stateward.fdb.groups.seen import GroupSeen
-from stateward.fdb.groups.syncing import PodAgent, synchronize
+from stateward.fdb.groups.syncing import synchronize
 from stateward.fdb.model import names
 from stateward.kube.client import Client, MergePatch
 from stateward.kube.codec import Json, plain
@@ -221,6 +222,9 @@ class Performer:
         uid = pod.metadata.uid
         try:
             behind = await synchronize(self._agents(pod), seen.data, seen.group.spec)
+        except AgentRefused as error:
+            self._silent.discard(uid)
+            return Retry(_TOUCH, error.reason, error.message)
         except PeerError as error:
             self._silent.add(uid)
             words = f"the sidecar of pod {pod.metadata.name} must answer: {error.message}"

@@ -15,6 +15,7 @@ from stateward.core.facts import Known
 from stateward.core.outcome import Outcome
 from stateward.core.ports import Ports
 from stateward.core.version import Version
+from stateward.fdb.admin.pod_agent import AgentRefused
 from stateward.fdb.api.defaults import normalized
 from stateward.fdb.api.group import FoundationDBProcessGroupSpec
 from stateward.fdb.api.kind import (
@@ -115,10 +116,14 @@ class Sidecar:
     async def check_hash(self, file: str) -> str:
         if self.silent is not None:
             raise self.silent
-        return self.copied.get(file, "")
+        if file not in self.copied:
+            raise AgentRefused(404, f"{file} is not there")
+        return self.copied[file]
 
     async def copy(self) -> None:
         self.copies += 1
+        if not self.mounted:
+            raise AgentRefused(500, "fdb.cluster must not be empty")
         self.copied = dict(self.mounted)
 
     async def substitutions(self) -> dict[str, str]:
@@ -178,7 +183,7 @@ class Desk:
         )
         return made
 
-    async def group(self, text: str = "storage-1", **said: Any) -> FoundationDBProcessGroup:
+    async def group(self, text: str = "storage-1", /, **said: Any) -> FoundationDBProcessGroup:
         """Make a process group, as the cluster's controller does."""
         found = ProcessGroupID.parse(text)
         owner = {
@@ -201,7 +206,7 @@ class Desk:
         }
         return await self.user.create(PROCESS_GROUPS, document)
 
-    async def settled(self, text: str = "storage-1", **said: Any) -> FoundationDBProcessGroup:
+    async def settled(self, text: str = "storage-1", /, **said: Any) -> FoundationDBProcessGroup:
         """Make the cluster and a group, and let it come up."""
         await self.cluster(**said)
         await self.config()
@@ -230,7 +235,7 @@ class Desk:
         found: dict[str, str] = config_map.config_map(self.wanted, self.classes())["data"]
         return found
 
-    async def edit(self, key: ObjectKey = STORAGE, **spec: Any) -> FoundationDBProcessGroup:
+    async def edit(self, key: ObjectKey = STORAGE, /, **spec: Any) -> FoundationDBProcessGroup:
         """Change the spec of a group, as the cluster's controller does."""
         return await self.user.patch(PROCESS_GROUPS, key, MergePatch({"spec": spec}))
 

@@ -97,6 +97,18 @@ async def test_a_sidecar_that_does_not_answer_is_told_of() -> None:
     assert conditions(await desk.now()) == {"Ready": "True"}
 
 
+async def test_a_sidecar_that_cannot_copy_is_no_silent_one() -> None:
+    desk = Desk()
+    await running(desk)
+    outcome = await desk.once()
+    assert isinstance(outcome, Retry)
+    assert outcome.reason == "SidecarRefused"
+    desk.clock.advance(15)
+    await desk.once()
+    assert wrong(await desk.now()) == ["IncorrectConfigMap"]
+    assert "fdb.cluster must not be empty" in (await desk.now()).status.doing
+
+
 async def test_a_config_map_that_changes_is_copied_again() -> None:
     desk = Desk()
     await running(desk)
@@ -141,7 +153,7 @@ async def test_without_a_database_there_is_nothing_to_copy() -> None:
 
 async def test_every_file_is_compared() -> None:
     data = {names.CLUSTER_FILE_KEY: "a:b@10.0.0.1:4501", names.CA_FILE_KEY: "trust"}
-    sidecar = Sidecar()
+    sidecar = Sidecar(mounted={"other": ""})
     desk = Desk()
     await desk.cluster(**SPLIT)
     spec = desk.wanted.group(names.ProcessGroupID.parse("storage-1"))

@@ -58,7 +58,12 @@ async def test_what_a_cache_does_not_show_is_not_gone() -> None:
     desk = Desk()
     await emptied(desk)
     await desk.passes()
-    for resource, key in ((PODS, STORAGE), (VOLUME_CLAIMS, DATA), (SERVICES, STORAGE)):
+    every: tuple[tuple[Any, Any], ...] = (
+        (PODS, STORAGE),
+        (VOLUME_CLAIMS, DATA),
+        (SERVICES, STORAGE),
+    )
+    for resource, key in every:
         bare = {"metadata": {"labels": {"app.kubernetes.io/managed-by": None}}}
         await desk.user.patch(resource, key, MergePatch(bare))
     await desk.passes()
