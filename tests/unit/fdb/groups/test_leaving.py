@@ -132,6 +132,23 @@ async def test_a_pod_that_is_isolated_is_kept_until_somebody_has_seen_enough() -
     assert taken(desk) == ["delete pods"]
 
 
+async def test_a_cluster_that_is_skipped_lets_nothing_go() -> None:
+    desk = Desk()
+    await emptied(desk)
+    await desk.user.patch(CLUSTERS, SHOP, MergePatch({"spec": {"skip": True}}))
+    await desk.passes()
+    assert taken(desk) == []
+
+
+async def test_a_cluster_that_is_not_ours_to_see_loses_nothing() -> None:
+    desk = Desk()
+    await emptied(desk)
+    await desk.see()
+    desk.caches.clusters.remove(SHOP)
+    await desk.reconciler.reconcile(STORAGE)
+    assert taken(desk) == []
+
+
 # ------------------------------------------------------------------ a cluster that goes
 
 

@@ -18,6 +18,7 @@ from stateward.fdb.groups.caches import (
     nobody,
     same_name,
     split_groups,
+    wake_groups,
 )
 from stateward.fdb.groups.viewing import addresses, view_of, zone
 from stateward.kube.client import MergePatch
@@ -218,3 +219,17 @@ async def test_a_config_map_wakes_the_groups_with_sidecars() -> None:
     assert list(wake(named("other-config"))) == []
     assert list(wake(named("shop"))) == []
     assert len(caches.of_cluster(SHOP)) == 2
+
+
+async def test_what_a_database_says_wakes_the_groups_that_it_is_about() -> None:
+    desk = Desk()
+    await desk.cluster()
+    await desk.group()
+    await desk.group("storage-2")
+    await desk.see()
+    woken: list[ObjectKey] = []
+    heard = wake_groups(desk.caches, woken.append)
+    heard(SHOP, frozenset({"storage-1", "storage-9"}))
+    assert woken == [STORAGE]
+    heard(SHOP, None)
+    assert len(woken) == 3
