@@ -25,6 +25,7 @@ from stateward.fdb.groups.acts import (
     Refuse,
     Relabel,
     SyncFiles,
+    UpdateImages,
 )
 from stateward.fdb.groups.memo import Marks
 from stateward.fdb.groups.ownership import Owners, Whose
@@ -114,6 +115,10 @@ def pod_acts(seen: GroupSeen) -> Iterator[Act]:
         yield ended
     else:
         yield from _kept(PODS, seen.pod, seen, seen.wanted.pod)
+        if may_go and seen.old_images:
+            made_from = seen.pod.metadata.annotations[names.SPEC_HASH]
+            uid, wanted = seen.pod.metadata.uid, seen.wanted.pod_hash
+            yield UpdateImages(uid, seen.old_images, made_from, wanted)
 
 
 def _first_pod(seen: GroupSeen) -> Iterator[Act]:

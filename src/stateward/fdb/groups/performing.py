@@ -27,7 +27,7 @@ from stateward.fdb.groups.refused import without_raising
 from stateward.fdb.groups.seen import GroupSeen
 from stateward.fdb.groups.syncing import synchronize
 from stateward.fdb.model import names
-from stateward.kube.client import Client, MergePatch
+from stateward.kube.client import Client, JsonPatch, MergePatch
 from stateward.kube.codec import Json, plain
 from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey
@@ -82,6 +82,7 @@ class Performer:
             acts.DeleteClaim: self._delete_claim,
             acts.DeleteService: self._delete_service,
             acts.Relabel: self._relabel,
+            acts.UpdateImages: self._update_images,
             acts.SyncFiles: self._sync_files,
             acts.DropFinalizer: self._drop_finalizer,
         }
@@ -213,6 +214,19 @@ class Performer:
         if len(self._mended) > _REMEMBERED:
             self._mended.popitem(last=False)
         return is_vain
+
+    async def _update_images(self, seen: GroupSeen, act: acts.UpdateImages) -> None:
+        """Change images, if the pod is still the one, and made from what it was."""
+        made_from = f"/metadata/annotations/{names.SPEC_HASH.replace('/', '~1')}"
+        operations: list[Json] = [
+            {"op": "test", "path": "/metadata/uid", "value": act.uid},
+            {"op": "test", "path": made_from, "value": act.made_from},
+            {"op": "replace", "path": made_from, "value": act.spec_hash},
+        ]
+        for place, image in act.images.items():
+            path = f"/spec/{place}/image"
+            operations.append({"op": "replace", "path": path, "value": image})
+        await self._client.patch(PODS, seen.key, JsonPatch(tuple(operations)))
 
     async def _sync_files(self, seen: GroupSeen, act: acts.SyncFiles) -> Outcome | None:
         """Have the sidecar copy files; say on the pod that it did, or wake its node."""

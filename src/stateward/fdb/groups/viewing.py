@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from msgspec import UNSET
@@ -10,6 +11,7 @@ from stateward.core.facts import Fact, Known, Unknown
 from stateward.core.moments import from_rfc3339
 from stateward.core.version import Version
 from stateward.fdb.api import questions
+from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.build import commandlines, config_map, environment
 from stateward.fdb.decide.groups.conditions import GroupFacts, conditions
 from stateward.fdb.groups.decide import service_ip
@@ -20,6 +22,7 @@ from stateward.fdb.model.addresses import host_of
 from stateward.fdb.model.names import ProcessGroupID
 from stateward.fdb.status.processes import Reporting
 from stateward.fdb.views import GroupView, PodSeen
+from stateward.kube import conditions as kube
 from stateward.kube.objects.pods import Pod
 
 #: Seconds from which a terminating pod has failed, where no cluster says otherwise.
@@ -38,7 +41,7 @@ def view_of(seen: GroupSeen, memo: Memo) -> GroupView:
         uid=group.metadata.uid,
         id=ProcessGroupID.parse(spec.process_group_id),
         servers=spec.servers_per_pod,
-        conditions=conditions(facts_of(seen, memo)),
+        conditions=_conditions(seen, memo),
         marked=spec.remove,
         marked_since=_since(spec.removal_timestamp),
         excluded=spec.excluded,
@@ -52,6 +55,20 @@ def view_of(seen: GroupSeen, memo: Memo) -> GroupView:
         zone=zone(seen),
         processes=processes,
     )
+
+
+def _conditions(seen: GroupSeen, memo: Memo) -> dict[GroupConditionType, float]:
+    """Return what is true of a group; images that are changed in place are no other pod."""
+    facts = facts_of(seen, memo)
+    if seen.old_images is None or seen.pod is None or seen.emptied:
+        return conditions(facts)
+    made_from = seen.pod.metadata.annotations.get(names.SPEC_HASH, "")
+    found = conditions(replace(facts, pod_hash=made_from))
+    found.pop(GroupConditionType.READY, None)
+    kind = GroupConditionType.INCORRECT_SIDECAR_IMAGE
+    before = kube.find(seen.group.status.conditions, kind)
+    since = None if before is None else _since(before.last_transition_time)
+    return {**found, kind: seen.now if since is None else since}
 
 
 def facts_of(seen: GroupSeen, memo: Memo) -> GroupFacts:
