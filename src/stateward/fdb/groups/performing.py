@@ -29,7 +29,7 @@ from stateward.fdb.groups.syncing import synchronize
 from stateward.fdb.model import names
 from stateward.kube.client import Client, JsonPatch, MergePatch
 from stateward.kube.codec import Json, plain
-from stateward.kube.errors import AlreadyExists, NotFound
+from stateward.kube.errors import AlreadyExists, Invalid, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS, Resource
@@ -126,7 +126,14 @@ class Performer:
         return await self._create(VOLUME_CLAIMS, seen.claim_key, document, seen)
 
     async def _create_service(self, seen: GroupSeen, _act: acts.CreateService) -> Outcome | None:
-        return await self._create(SERVICES, seen.key, services.group_service(seen.group), seen)
+        """Make the service; one that was lost gets the address again that its pod tells."""
+        document = services.group_service(seen.group)
+        told = "" if seen.pod is None else seen.pod.metadata.annotations.get(names.PUBLIC_IP, "")
+        if document is not None and told:
+            same = {**document, "spec": {**document["spec"], "clusterIP": told}}
+            with suppress(Invalid):  # somebody else has it by now
+                return await self._create(SERVICES, seen.key, same, seen)
+        return await self._create(SERVICES, seen.key, document, seen)
 
     async def _create_pod(self, seen: GroupSeen, act: acts.CreatePod) -> Outcome | None:
         return await self._create(PODS, seen.key, pods.pod(seen.group, act.public_ip), seen)

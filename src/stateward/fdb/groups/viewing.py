@@ -28,6 +28,8 @@ from stateward.kube.objects.pods import Pod
 #: Seconds from which a terminating pod has failed, where no cluster says otherwise.
 _FAILED: Final = 300.0
 _ZONE_VARIABLE: Final = "FDB_ZONE_ID"
+#: The hash of no pod: whatever it was made from, it must be made anew.
+_OUTDATED: Final = "outdated"
 _NO_VERSION: Final = Version(0, 0, 0)
 _UNASKED: Final = Unknown("nobody has asked the database since this operator was started")
 
@@ -84,7 +86,7 @@ def facts_of(seen: GroupSeen, memo: Memo) -> GroupFacts:
         service=seen.service,
         wants_claim=wanted.claim is not None,
         wants_service=wanted.service is not None,
-        pod_hash=wanted.pod_hash,
+        pod_hash=_OUTDATED if _tells_old_address(seen) else wanted.pod_hash,
         claim_hash=wanted.claim_hash,
         conf=None if data is None else config_map.conf_text(data, group.spec),
         files_hash=memo.files_hash(group, data) if data is not None and is_split else "",
@@ -97,6 +99,14 @@ def facts_of(seen: GroupSeen, memo: Memo) -> GroupFacts:
         now=seen.now,
         failed_after=_failed_after(seen),
     )
+
+
+def _tells_old_address(seen: GroupSeen) -> bool:
+    """Tell whether the processes of a pod tell an address that its service no longer has."""
+    if seen.wanted.service is None or seen.pod is None or seen.service is None:
+        return False
+    now = service_ip(seen.service, seen.group.spec.service.pod_ip_family)
+    return now not in {"", seen.pod.metadata.annotations.get(names.PUBLIC_IP)}
 
 
 def reporting(seen: GroupSeen) -> Fact[tuple[Reporting, ...]]:

@@ -40,7 +40,7 @@ from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import ProcessGroupID
 from stateward.fdb.status.document import Process
 from stateward.fdb.status.processes import Reporting, Roster
-from stateward.kube.client import MergePatch, Selection
+from stateward.kube.client import Client, MergePatch, Selection
 from stateward.kube.codec import plain
 from stateward.kube.crd.kind import crd
 from stateward.kube.errors import NotFound
@@ -82,6 +82,8 @@ class Doorman(PassThrough):
     """Notes calls; refuses some, and lets the operator end at one of them."""
 
     refusals: dict[str, Exception] = field(default_factory=dict)
+    #: The same, but each of them only once.
+    first: dict[str, Exception] = field(default_factory=dict)
     writes: list[str] = field(default_factory=list)
     calls: int = 0
     #: At which call it ends, and whether that call is still carried out.
@@ -93,6 +95,8 @@ class Doorman(PassThrough):
         for beginning, error in self.refusals.items():
             if words.startswith(beginning):
                 raise error
+        if (found := next(filter(words.startswith, self.first), None)) is not None:
+            raise self.first.pop(found)
         number, self.calls = self.calls, self.calls + 1
         if number == self.kill_at and not self.kill_after:
             raise Killed
@@ -135,8 +139,8 @@ class Sidecar:
 class Desk:
     """A reconciler, a server, and what tests move by hand."""
 
-    def __init__(self) -> None:
-        self.clock = HandClock()
+    def __init__(self, clock: Any = None) -> None:
+        self.clock = clock or HandClock()
         self.api = served_api(Ports(self.clock, Chance(1)))
         for kind in (CLUSTER_KIND, PROCESS_GROUP_KIND):
             self.api.create(CUSTOM_RESOURCES, "", plain(crd(kind)), Author("user"))
@@ -149,7 +153,18 @@ class Desk:
 
     def start(self) -> None:
         """Start the operator, which remembers nothing."""
-        self.caches = GroupCaches(
+        self.caches, acting = self.sight()
+        self.board = Board()
+        metrics = Metrics(self.clock)
+        recorder = Recorder(self.user, self.clock, "test", metrics.events())
+        teller = Teller(Ears(Journal(), metrics.steps("fdb-groups"), recorder), self.clock)
+        self.eyes = Eyes(self.caches, self.board, Memo(), self.clock)
+        hands = Hands(acting, lambda _pod: self.sidecar)
+        self.reconciler = GroupReconciler(self.eyes, hands, teller, self.clock)
+
+    def sight(self) -> tuple[GroupCaches, Client]:
+        """Return what is seen of the server, and through whom is acted."""
+        caches = GroupCaches(
             Cache(PROCESS_GROUPS, (by_cluster(),)),
             Cache(CLUSTERS),
             Cache(PODS),
@@ -157,13 +172,7 @@ class Desk:
             Cache(SERVICES),
             Cache(CONFIG_MAPS),
         )
-        self.board = Board()
-        metrics = Metrics(self.clock)
-        recorder = Recorder(self.user, self.clock, "test", metrics.events())
-        teller = Teller(Ears(Journal(), metrics.steps("fdb-groups"), recorder), self.clock)
-        self.eyes = Eyes(self.caches, self.board, Memo(), self.clock)
-        hands = Hands(self.client, lambda _pod: self.sidecar)
-        self.reconciler = GroupReconciler(self.eyes, hands, teller, self.clock)
+        return caches, self.client
 
     # -------------------------------------------------------------- what is asked for
     async def cluster(self, **said: Any) -> FoundationDBCluster:

@@ -18,7 +18,7 @@ from stateward.fdb.groups.viewing import view_of
 from stateward.fdb.model import names
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import plain
-from stateward.kube.errors import Forbidden, Unavailable
+from stateward.kube.errors import Forbidden, Invalid, Unavailable
 from stateward.kube.managed import owned
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS
@@ -113,6 +113,33 @@ async def test_with_services_the_pod_tells_the_address_of_its_own() -> None:
     pod, service = await desk.pod(), await desk.there(SERVICES, STORAGE)
     assert pod is not None
     assert pod.metadata.annotations[names.PUBLIC_IP] == service.spec.cluster_ip
+
+
+async def test_a_service_that_was_lost_has_its_address_again() -> None:
+    desk = Desk()
+    await desk.settled(**BY_SERVICE)
+    before = await desk.there(SERVICES, STORAGE)
+    await desk.delete(SERVICES, STORAGE)
+    await desk.passes()
+    after = await desk.there(SERVICES, STORAGE)
+    assert after.metadata.uid != before.metadata.uid
+    assert after.spec.cluster_ip == before.spec.cluster_ip
+    assert conditions(await desk.now()) == {"Ready": "True"}
+
+
+async def test_a_pod_that_tells_an_address_of_nobody_must_be_made_anew() -> None:
+    desk = Desk()
+    await desk.settled(**BY_SERVICE)
+    before = await desk.there(SERVICES, STORAGE)
+    await desk.delete(SERVICES, STORAGE)
+    # The embedded server gives an address twice, so the refusal of a real one is played.
+    desk.doorman.first["create services"] = Invalid("provided IP is already allocated")
+    reserved = {"namespace": STORAGE.namespace, "name": "reserved"}
+    await desk.user.create(SERVICES, {"metadata": reserved, "spec": {"ports": [{"port": 1}]}})
+    await desk.passes()
+    after = await desk.there(SERVICES, STORAGE)
+    assert after.spec.cluster_ip not in {"", before.spec.cluster_ip}
+    assert wrong(await desk.now()) == ["IncorrectPodSpec"]
 
 
 async def test_the_claim_goes_with_the_cluster_only_if_that_is_asked_for() -> None:
