@@ -78,9 +78,7 @@ def operator(around: Surroundings) -> Supervisor:
         agents=lambda pod: around.agents.reach(pod.status.pod_ip),
         lease=ObjectKey(NAMESPACE, "fdb-operator"),
     )
-    return assemble(
-        around.client, around.ports, around.identity, around.metrics, options=options
-    )
+    return assemble(around.client, around.ports, around.identity, around.metrics, options=options)
 
 
 @dataclass
@@ -185,6 +183,10 @@ class Story:
             if process_class in ("", it["spec"]["processClass"])
         }
 
+    def none_leaves(self) -> bool:
+        """Tell whether whoever shall go is gone."""
+        return not any(it["spec"].get("remove") for it in self.groups().values())
+
     def pods(self, process_class: str = "") -> dict[str, Json]:
         """Return the pods by the ids of their groups."""
         found = {}
@@ -221,8 +223,9 @@ class Story:
 
     @property
     def recoveries(self) -> list[str]:
-        """Why the database recovered, each time."""
-        return [cause for _, cause in self.database.recovery.causes]
+        """Why the database recovered, each time; who comes while it does so begins no other one."""
+        causes = [cause for _, cause in self.database.recovery.causes]
+        return [it for it in causes if not it.endswith(" came")]
 
     def coordinators(self) -> list[str]:
         """Return the ids of the groups that coordinate."""

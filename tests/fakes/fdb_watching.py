@@ -136,7 +136,9 @@ def _goes(event: StoreEvent) -> bool:
 
 def coordinates(database: Database, pod: str, address: str) -> bool:
     """Tell whether a pod coordinates, by its name or by its address."""
-    return any(it.host == address or it.host.split(".")[0] == pod for it in database.string.coordinators)
+    return any(
+        it.host == address or it.host.split(".")[0] == pod for it in database.string.coordinators
+    )
 
 
 def _lost_with(database: Database, volume: Volume, *, skipped: bool) -> str:
