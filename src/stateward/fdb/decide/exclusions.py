@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from stateward.core.facts import Unknown
-from stateward.fdb.decide.groups.failures import given_up
 from stateward.fdb.decide.held import Held, hold, is_tester, is_whole, order
 from stateward.fdb.model import locality
 from stateward.fdb.model.addresses import ip_of
@@ -80,10 +79,8 @@ def _must_be_excluded(it: GroupView) -> bool:
 
 
 def _away(view: ClusterView) -> str:
-    """Return who is away that shall stay; nothing: all of them are there, or are given up."""
-    lost = given_up(view)
+    """Return who is away that shall stay; nothing: all of them are there."""
     away = [it for it in view.groups if not it.marked and not is_tester(it) and not is_whole(it)]
-    away = [it for it in away if it.name not in lost]
     names = ", ".join(str(it.id) for it in sorted(away, key=order))
     return f"processes that shall stay do not report: {names}" if away else ""
 
@@ -133,9 +130,7 @@ def _room(view: ClusterView, kind: ProcessClass, ongoing: Mapping[ProcessClass, 
 
 
 def _without_replacement(view: ClusterView, kind: ProcessClass) -> str:
-    lost = given_up(view)
-    staying = [it for it in view.of_class(kind) if not it.marked]
-    staying = [it for it in staying if is_whole(it) or it.name in lost]
+    staying = [it for it in view.of_class(kind) if not it.marked and is_whole(it)]
     wanted = view.counts.get(kind, 0)
     if len(staying) >= wanted:
         return ""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from fakes.fdb_stories import NAMESPACE, Story, played, single, spec
@@ -11,8 +13,6 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
-
-REPLACED = {"replacements": {"enabled": True, "failureDetectionTimeSeconds": 60}}
 
 
 def annotate(it: Story, group: str, value: str | None) -> None:
@@ -121,20 +121,79 @@ def test_a_lost_node_holds_all_until_it_is_back() -> None:
 
 
 def test_groups_of_a_lost_node_are_replaced_where_that_is_allowed() -> None:
+    """What is on a disk that nobody hears of is not proved to be needed no longer: it stays."""
+
     async def story(it: Story) -> None:
-        await it.create(spec(automationOptions=REPLACED))
-        lost = {name for name in it.groups() if it.it.node_of(it.pod(name)) == "node-1"}
+        await it.create(spec(automationOptions=replaced(10)))
+        lost, many = on_node(it, "node-1"), len(it.groups())
         it.it.lose_node("node-1", dark=True)
-        await it.rest(120)
-        await it.reconciled()
-        staying = {name for name, group in it.groups().items() if not group["spec"].get("remove")}
-        assert staying.isdisjoint(lost)
+        await it.until("marked", lambda: {*it.groups()} - staying(it) == lost)
+        await it.until("replaced", lambda: len(staying(it)) == many)
+        await it.rest(1800)
+        assert {*it.groups()} - staying(it) == lost
+        assert it.condition("FullyReplicated")["status"] == "True"
+        assert it.watcher.deleted_claims == []
+        assert not it.is_reconciled
         it.it.find_node("node-1")
         await it.until("gone", lambda: lost.isdisjoint(it.groups()))
-        await it.rest(700)  # what is excluded is taken back
+        await it.reconciled()
         await it.at_rest()
 
     played(story)
+
+
+def test_groups_of_a_lost_node_go_with_what_they_hold_if_that_is_asked_for() -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec())
+        lost = on_node(it, "node-1")
+        it.it.lose_node("node-1", dark=True)
+        await it.rest(400)
+        it.change(processGroupsToRemoveWithoutExclusion=sorted(lost))
+        await it.reconciled()
+        assert it.status["generations"]["hasPendingRemoval"] > 0, "their pods cannot end"
+        it.it.find_node("node-1")
+        await it.until("gone", lambda: lost.isdisjoint(it.groups()))
+        await it.at_rest()
+
+    played(story)
+
+
+@pytest.mark.parametrize("back", ["node", "never"])
+def test_as_many_are_replaced_at_a_time_as_may_be(back: str) -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec(automationOptions=replaced(1)))
+        lost = on_node(it, "node-1")
+        assert len(lost) > 1
+        it.it.lose_node("node-1", dark=True)
+        await it.rest(1800)
+        assert len({*it.groups()} - staying(it)) == 1
+        if back == "node":
+            it.it.find_node("node-1")
+            await it.until("one is gone", it.none_leaves)
+            await it.reconciled()
+            await it.at_rest()
+
+    played(story, whole=back == "node")
+
+
+def replaced(many: int) -> dict[str, Any]:
+    """Return what allows so many replacements at a time."""
+    options = {
+        "enabled": True,
+        "failureDetectionTimeSeconds": 60,
+        "maxConcurrentReplacements": many,
+    }
+    return {"replacements": options}
+
+
+def on_node(it: Story, name: str) -> set[str]:
+    """Return the groups whose pods are on a node."""
+    return {group for group in it.groups() if it.it.node_of(it.pod(group)) == name}
+
+
+def staying(it: Story) -> set[str]:
+    """Return the groups that shall stay."""
+    return {name for name, group in it.groups().items() if not group["spec"].get("remove")}
 
 
 def test_a_pod_that_does_not_end_holds_nobody_up() -> None:

@@ -73,21 +73,6 @@ def held(view: ClusterView) -> tuple[Held, ...]:
     return _judged(view)[1]
 
 
-def given_up(view: ClusterView) -> frozenset[str]:
-    """Return the names of groups that are as good as marked: they only wait for their turn.
-
-    Whoever waits until they are back would wait for ever, as they wait for whoever goes first.
-    """
-    if (
-        _not_at_all(view)
-        or not view.spec.automation_options.replacements.max_concurrent_replacements
-    ):
-        return frozenset()
-    at_work = maintenance(view.database)
-    some = (it.group for it in failed(view))
-    return frozenset(it.name for it in some if not _objection(view, it, at_work))
-
-
 def _judged(view: ClusterView) -> tuple[tuple[FailedGroup, ...], tuple[Held, ...]]:
     some = failed(view)
     if some and (why := _not_at_all(view)):
