@@ -203,10 +203,12 @@ class Performer:
         _log.info("deleted", kind=resource.kind, name=key.name, uid=act.uid, why=act.why)
 
     async def _drop_finalizer(self, seen: GroupSeen, _act: acts.DropFinalizer) -> None:
+        """Let go of the object; with the cluster goes whoever would take its exclusion back."""
         metadata = seen.group.metadata
-        if names.FINALIZER not in metadata.finalizers:
+        ours = {names.FINALIZER, *([names.EXCLUSION_FINALIZER] if seen.orphaned else [])}
+        left = [it for it in metadata.finalizers if it not in ours]
+        if len(left) == len(metadata.finalizers):
             return
-        left = [it for it in metadata.finalizers if it != names.FINALIZER]
         version = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
         patch = MergePatch({"metadata": {**version, "finalizers": left}})
         with suppress(NotFound):
