@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Final
 
@@ -27,6 +28,9 @@ from stateward.sim.world import NotInTime, World
 #: Seconds in which every step must come to its end after the last fault: a group that goes waits
 #: for up to ten minutes after each recovery, and a bounce as long after each start.
 PATIENCE: Final = 3600.0
+
+#: Seconds between what people do: what is told of the last step is written down first.
+_BREATH: Final = 8.0
 
 #: Somebody who sees a world before its life begins, and listens; it must change nothing.
 Onlooker = Callable[[FdbWorld], None]
@@ -128,6 +132,7 @@ class _Lived:
         try:
             for step in script:
                 await self._take(step)
+                await asyncio.sleep(_BREATH)
             last = script[-1]
             await self._rest.stay(last.text, lambda: last.until(self.it))
         except Noise as error:
@@ -169,6 +174,8 @@ class _Lived:
         self.it.world.trace.note(f"user: {step.text}")
         watchman = self.watch.watchman
         watchman.last_fault = self.it.world.loop.time()
+        if not step.befalls:
+            self.watch.scene.asked_at = watchman.last_fault
         with watchman.in_the_name_of(USER):
             await step.do(self.it)
         took = await self._rest.reach(step.text, lambda: step.until(self.it))

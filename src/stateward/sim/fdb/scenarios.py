@@ -38,6 +38,8 @@ class Step:
     until: Holds
     #: Seconds that it may take in calm: guards let pass from one to ten minutes after a recovery.
     quick: float = 240.0
+    #: Whether it is no wish, but something that befalls the world.
+    befalls: bool = False
 
 
 Script = tuple[Step, ...]
@@ -173,7 +175,7 @@ def befall(*texts: str, until: Holds = is_mended) -> Step:
         for text in texts:
             happenings.happen(it, None, *text.split(":"))
 
-    return Step(" and ".join(texts), do, until, quick=1500.0)
+    return Step(" and ".join(texts), do, until, quick=1500.0, befalls=True)
 
 
 def lose_node(seconds: int) -> Step:
@@ -191,7 +193,7 @@ def lose_node(seconds: int) -> Step:
         gone = it.notes.get("lost")
         return is_mended(it) and gone not in {one.spec.process_group_id for one in groups(it)}
 
-    return Step(f"a storage server's node is dark for {seconds} s", do, is_done, quick=3600.0)
+    return Step(f"a storage server's node is dark for {seconds} s", do, is_done, 3600.0, befalls=True)
 
 
 def volume(size: str) -> Json:

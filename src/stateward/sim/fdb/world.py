@@ -106,6 +106,11 @@ class FdbWorld:
         """Return how a process of an operator is put together in this world."""
         return partial(self._operator, assembly)
 
+    def crash(self, slot: Slot, rest: float | None = None) -> None:
+        """Kill an operator process; the next one starts after so many seconds, or by chance."""
+        if slot.process is not None:
+            slot.process.crash(rest=rest)
+
     def surroundings(self, line: Line, ports: Ports, identity: str) -> Surroundings:
         """Return what an operator process has."""
         self.metrics.append(Metrics(ports.clock))

@@ -26,6 +26,8 @@ class Scene:
         self.truth = Truth(it)
         #: Seconds by which caches may be late, and senders asleep.
         self.late = 0.0
+        #: When a person last asked for something, which everybody can see.
+        self.asked_at = -1.0
         self._wishes: dict[ObjectKey, list[tuple[float, FoundationDBCluster]]] = {}
         watchman.on_change(CLUSTERS.name, self._changed)
 
@@ -38,6 +40,12 @@ class Scene:
     def excused(self) -> bool:
         """Whether the world changed so lately that nobody can be blamed who did not see it."""
         return self.now - self.watchman.last_fault < FRESH + self.late
+
+    @property
+    def is_struck(self) -> bool:
+        """Whether something befell the world so lately that no status can tell of it yet."""
+        struck = self.watchman.last_fault
+        return self.now - struck < FRESH and struck != self.asked_at
 
     def report(self, law: str, actor: Actor, sentence: str) -> None:
         """Write a violation down."""

@@ -7,13 +7,14 @@ from typing import Final
 from stateward.fdb.api.kind import CLUSTERS
 from stateward.fdb.cluster.controller import CONTROLLER
 from stateward.fdb.model.names import CLUSTER_UID_LABEL, INSTANCE_LABEL
-from stateward.fdb.operator import LEASE
+from stateward.fdb.operator import LEASE, TERMS
 from stateward.sim.fdb.laws.claims import Claims
 from stateward.sim.fdb.laws.commands import Commands
 from stateward.sim.fdb.laws.groups import Groups
 from stateward.sim.fdb.laws.intents import Intents
 from stateward.sim.fdb.laws.pods import Stops
 from stateward.sim.fdb.laws.scene import Scene
+from stateward.sim.fdb.laws.words import Words
 from stateward.sim.fdb.operators import TWIN
 from stateward.sim.fdb.world import FdbWorld
 from stateward.sim.laws.custom import Custom, Family
@@ -44,7 +45,7 @@ class FdbWatch:
         UidSafety(self.watchman)
         Exactness(self.watchman)
         OneLeader(self.watchman, LEASE, TWIN)
-        self._stand_by = StandBy(self.watchman)
+        self._stand_by = StandBy(self.watchman, int(60 / TERMS.retry_every) + 1)
         Ownership(self.watchman, self.family, only=CONTROLLER)
         self._leaving = NothingForTheLeaving(self.watchman, self.family)
         Statuses(self.watchman, CLUSTERS)
@@ -53,6 +54,7 @@ class FdbWatch:
         Commands(self.scene)
         Groups(self.scene)
         Intents(self.scene)
+        Words(self.scene)
 
     def late(self, seconds: float, asleep: float) -> None:
         """Say by how many seconds caches may lag behind, and for how long senders may sleep."""
