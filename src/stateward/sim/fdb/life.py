@@ -32,6 +32,10 @@ PATIENCE: Final = 3600.0
 #: Seconds between what people do: what is told of the last step is written down first.
 _BREATH: Final = 8.0
 
+#: How many writes may be refused for each wish: both halves of a group change with it, each has a
+#: writer of its own, and whoever comes second sees that and writes again.
+_PARTED: Final = 12
+
 #: Somebody who sees a world before its life begins, and listens; it must change nothing.
 Onlooker = Callable[[FdbWorld], None]
 
@@ -167,7 +171,7 @@ class _Lived:
         book = self.watch.watchman.book
         if failed := failed_passes(self.it):
             book.report("K8", "nobody", f"{failed} passes failed")
-        if vain := self.watch.vain.complaint(edits):
+        if vain := self.watch.vain.complaint(edits * _PARTED):
             book.report("K4", "nobody", vain)
 
     async def _take(self, step: Step) -> None:
