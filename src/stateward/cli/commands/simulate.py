@@ -26,14 +26,14 @@ from stateward.cli.render import simulate as render
 from stateward.cli.render.console import Output
 from stateward.cli.signals import end_as_by_ctrl_c
 from stateward.core.errors import UsageError
-from stateward.sim.lives import Ask
-from stateward.sim.products import SCENARIOS, live
 from stateward.sim.explore.judging import broken
 from stateward.sim.explore.plans import read_letters
 from stateward.sim.explore.results import Results, as_json
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.explore.timeline import tell
 from stateward.sim.faults import Plan
+from stateward.sim.lives import Ask
+from stateward.sim.products import SCENARIOS, live
 
 #: Minutes of a campaign, unless asked otherwise.
 _MINUTES = 5.0

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich import box
 from rich.table import Table
 
-from stateward.sim.lives import Ask
-from stateward.sim.products import SCENARIOS
 from stateward.sim.explore.plans import LETTERS, Space
 from stateward.sim.explore.results import MEANING, NONE, SWARM, Finding, Results
+from stateward.sim.lives import Ask
+from stateward.sim.products import SCENARIOS
 
 
 def listing() -> Iterator[str]:

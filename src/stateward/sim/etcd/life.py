@@ -42,6 +42,7 @@ _REPEATED = 12
 #: Somebody who sees a world before its life begins, and listens; it must change nothing.
 Onlooker = Callable[[EtcdWorld], None]
 
+
 def live(ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False) -> Life:
     """Live a scenario that has a name; record where in our code every call comes from."""
     return live_with(SCENARIOS[ask.scenario], ask, onlooker, record=record)

@@ -9,10 +9,10 @@ from math import prod
 from typing import Final
 
 from stateward.runtime.election import Terms
-from stateward.sim.products import product
-from stateward.sim.sites import Site
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.faults import Family, Fault, Kind, fault
+from stateward.sim.products import product
+from stateward.sim.sites import Site
 
 #: Seconds until a process that died is started again: at once, soon, after its lease has run out.
 RESTS: Final = (0, 4, 16)

@@ -83,7 +83,9 @@ class At:
         if self.target.isdecimal():
             return every[int(self.target)] if int(self.target) < len(every) else None
         if self.target == "coordinator":
-            every = [it for it in every if self._coordinates(it.key)]
+            every = [it for it in every if coordinates(self.it, it.key)]
+        elif self.target.startswith(f"{name}-"):
+            every = [it for it in every if it.key.name == self.target]
         else:
             every = [it for it in every if it.labels.get(CLASS_LABEL) == self.target]
         return every[0] if every else None
@@ -103,12 +105,14 @@ class At:
         key = ObjectKey(pod.key.namespace, f"{pod.key.name}-data")
         return self.api.store.get(VOLUME_CLAIMS.name, key)
 
-    def _coordinates(self, key: ObjectKey) -> bool:
-        process = self.it.process(key)
-        database = process.database if process is not None else None
-        if process is None or database is None:
-            return False
-        return any(map(process.server.listens_at, database.string.coordinators))
+
+def coordinates(it: FdbWorld, pod: ObjectKey) -> bool:
+    """Tell whether a database is found by the first process of a pod."""
+    process = it.process(pod)
+    database = process.database if process is not None else None
+    if process is None or database is None:
+        return False
+    return any(map(process.server.listens_at, database.string.coordinators))
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,6 +384,12 @@ def _exclude_other(at: At) -> None:
             it.exclude([of_instance(FOREIGN)])
 
 
+def _include_all(at: At) -> None:
+    """Include everybody, as people do who do not know that a group is about to go."""
+    for it in at.it.realm.databases:
+        it.include([*it.excluded])
+
+
 #: Whom people exclude.
 FOREIGN: Final = "storage-999999"
 
@@ -408,6 +418,7 @@ ALL: Final[dict[str, Act]] = {
     "delete-object": Act(_delete_object),
     "delete-group": Act(_delete_group),
     "exclude-other": Act(_exclude_other, targeted=False),
+    "include-all": Act(_include_all, targeted=False),
 }
 
 #: What is tried at every call: each act, with the targets and the seconds that matter.
@@ -422,12 +433,13 @@ TYPICAL: Final[tuple[tuple[str, ...], ...]] = tuple(
         *("claim-stuck:storage:60",),
         *("cut:storage:30", "cut:coordinator:60", "cut-all:30"),
         *("silence:30", "silence:120", "partial:data:60", "partial:processes:60"),
+        *("partial:processes:200",),
         *("partial:logs:60", "partial:configuration:60", "unasked:storage:60", "unasked:log:60"),
         *("stays:60", "skew:20", "skew:-20"),
         *("edit:processCounts.storage=4", "edit:version=7.3.69", "edit:skip=true:60"),
-        *("edit:processes.general.customParameters=[\"knob_y=2\"]:120",),
+        *('edit:processes.general.customParameters=["knob_y=2"]:120',),
         *("recreate-cr", "delete-object:ConfigMap", "delete-object:Service", "delete-object:Lease"),
-        *("delete-group:storage", "delete-group:log", "exclude-other"),
+        *("delete-group:storage", "delete-group:log", "exclude-other", "include-all"),
     )
 )
 

@@ -1,4 +1,4 @@
-"""One life of FoundationDB clusters: a scenario, a plan of faults and a seed, and what came of it."""
+"""One life of FoundationDB clusters: a scenario, a plan and a seed, and what came of it."""
 
 from __future__ import annotations
 
@@ -29,6 +29,8 @@ from stateward.sim.world import NotInTime, World
 #: for up to ten minutes after each recovery, and a bounce as long after each start.
 PATIENCE: Final = 3600.0
 
+#: After so many broken laws a life is not lived to its end.
+_MANY: Final = 8
 #: Seconds between what people do: what is told of the last step is written down first.
 _BREATH: Final = 8.0
 
@@ -99,6 +101,12 @@ async def _live(begin: Callable[[], _Lived], script: Script) -> Life:
     )
 
 
+class _Enough(HouseError):
+    """So many laws were broken that the rest of a life tells nothing new."""
+
+    reason = "Enough"
+
+
 class _Lived:
     """A life while it is lived: the world, and all who watch it."""
 
@@ -134,11 +142,9 @@ class _Lived:
         watchman = self.watch.watchman
         watchman.follow_faults()
         try:
-            for step in script:
-                await self._take(step)
-                await asyncio.sleep(_BREATH)
-            last = script[-1]
-            await self._rest.stay(last.text, lambda: last.until(self.it))
+            await self._take_all(script)
+        except _Enough:
+            return
         except Noise as error:
             watchman.book.report("SILENCE", "nobody", error.message)
         except NotInTime as error:
@@ -148,12 +154,22 @@ class _Lived:
         except HouseError as error:
             watchman.book.report("K8", "nobody", error.message)
             return
+        self._judge_end(edits=len(script) - 1)
+
+    async def _take_all(self, script: Script) -> None:
+        for step in script:
+            await self._take(step)
+            await asyncio.sleep(_BREATH)
+        last = script[-1]
+        await self._rest.stay(last.text, lambda: self._holds(last))
+
+    def _judge_end(self, edits: int) -> None:
         if self.ask.plan == CALM:
-            self._judge_calm(edits=len(script) - 1)
+            self._judge_calm(edits)
         else:
             self._judge_repeats()
         for law, sentence in at_rest(self.watch.scene, self.watch.rates):
-            watchman.book.report(law, "nobody", sentence)
+            self.watch.watchman.book.report(law, "nobody", sentence)
 
     def judge_bugs(self) -> None:
         """Ask that nothing, however bad, shows a bug in a pass."""
@@ -174,6 +190,11 @@ class _Lived:
         if vain := self.watch.vain.complaint(edits * _PARTED):
             book.report("K4", "nobody", vain)
 
+    def _holds(self, step: Step) -> bool:
+        if len(self.watch.watchman.book.violations) >= _MANY:
+            raise _Enough("so many laws were broken that nothing more can be learned")
+        return step.until(self.it)
+
     async def _take(self, step: Step) -> None:
         self.it.world.trace.note(f"user: {step.text}")
         watchman = self.watch.watchman
@@ -182,7 +203,7 @@ class _Lived:
             self.watch.scene.asked_at = watchman.last_fault
         with watchman.in_the_name_of(USER):
             await step.do(self.it)
-        took = await self._rest.reach(step.text, lambda: step.until(self.it))
+        took = await self._rest.reach(step.text, lambda: self._holds(step))
         if self.ask.plan == CALM and took > step.quick:
             words = f"{step.text}: {took:g} s, and {step.quick:g} must be enough in calm"
             watchman.book.report("L1", "nobody", words)

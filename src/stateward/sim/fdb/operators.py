@@ -11,8 +11,8 @@ from stateward.fdb.operator import LEASE, FdbOptions, assemble
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.pods import Pod
 from stateward.runtime.supervisor import Supervisor
-from stateward.sim.fdb import happenings, versions
 from stateward.sim.faults import Fault, Kind
+from stateward.sim.fdb import happenings, versions
 from stateward.sim.world import Slot
 
 if TYPE_CHECKING:
@@ -29,9 +29,7 @@ def assembled(around: Surroundings, lease: ObjectKey | None = LEASE) -> Supervis
         return around.agents.reach(pod.status.pod_ip or "")
 
     options = FdbOptions(databases=around.databases, agents=agent, lease=lease)
-    return assemble(
-        around.client, around.ports, around.identity, around.metrics, options=options
-    )
+    return assemble(around.client, around.ports, around.identity, around.metrics, options=options)
 
 
 class Befalling:

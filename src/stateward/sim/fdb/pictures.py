@@ -19,8 +19,7 @@ def pictures(it: FdbWorld) -> Iterator[tuple[str, str]]:
         yield (
             str(number),
             f"database {number}: {database.recovery.name}, {len(there)} processes;"
-            f" found by {coordinators}{moving}"
-            + (f"; excluded: {excluded}" if excluded else ""),
+            f" found by {coordinators}{moving}" + (f"; excluded: {excluded}" if excluded else ""),
         )
 
 

@@ -24,6 +24,7 @@ from stateward.sim.fdb import happenings
 from stateward.sim.fdb.world import FdbWorld
 
 KEY: Final = ObjectKey("ns", "shop")
+OTHER: Final = ObjectKey("ns", "till")
 
 Do = Callable[[FdbWorld], Awaitable[None]]
 Holds = Callable[[FdbWorld], bool]
@@ -91,6 +92,9 @@ def is_gone(it: FdbWorld) -> bool:
 # -------------------------------------------------------------------------- doing
 
 SMALL: Final[Json] = {"storage": 3, "log": 2, "stateless": 1, "cluster_controller": -1}
+MORE: Final[Json] = {**SMALL, "storage": 4}
+FEW: Final[Json] = {**SMALL, "storage": 1, "log": 1}
+ONE: Final[Json] = {"redundancy_mode": "single"}
 
 
 def manifest(key: ObjectKey = KEY, **spec: object) -> Json:
@@ -138,16 +142,23 @@ def _in_a_line(spec: Mapping[str, object]) -> str:
     return yaml.safe_dump(spec, default_flow_style=True, width=2**16, sort_keys=False).strip()
 
 
+def first_of(it: FdbWorld, process_class: str) -> FoundationDBProcessGroup | None:
+    """Return the first group of a class that does not coordinate, or just the first."""
+    mine = [one for one in groups(it) if one.spec.process_class == process_class]
+    spare = [one for one in mine if not happenings.coordinates(it, one.metadata.key)]
+    return next(iter(spare or mine), None)
+
+
 def replaced(process_class: str, *, field: str = "processGroupsToRemove") -> Step:
-    """Have somebody ask for another group in the place of the first of a class."""
+    """Have somebody ask for another group in the place of one of a class."""
 
     async def do(it: FdbWorld) -> None:
-        mine = [one.spec for one in groups(it) if one.spec.process_class == process_class]
-        if not mine:
+        chosen = first_of(it, process_class)
+        if chosen is None:
             return
-        it.notes[process_class] = mine[0].process_group_id
+        it.notes[process_class] = name = chosen.spec.process_group_id
         with suppress(NotFound):
-            listed = {"spec": {field: [mine[0].process_group_id]}}
+            listed = {"spec": {field: [name]}}
             await it.world.client.patch(CLUSTERS, KEY, MergePatch(listed))
 
     def is_done(it: FdbWorld) -> bool:
@@ -193,7 +204,28 @@ def lose_node(seconds: int) -> Step:
         gone = it.notes.get("lost")
         return is_mended(it) and gone not in {one.spec.process_group_id for one in groups(it)}
 
-    return Step(f"a storage server's node is dark for {seconds} s", do, is_done, 3600.0, befalls=True)
+    return Step(
+        f"a storage server's node is dark for {seconds} s", do, is_done, 3600.0, befalls=True
+    )
+
+
+def lose_and_remove(process_class: str, seconds: int, *texts: str) -> Step:
+    """Have something befall a group, or its node go dark, just when another is asked for."""
+    asked = replaced(process_class)
+
+    async def do(it: FdbWorld) -> None:
+        await asked.do(it)
+        chosen = first_of(it, process_class)
+        if chosen is None:
+            return
+        pod = chosen.metadata.key
+        node = it.node_of(pod).removeprefix("node-")
+        for text in texts or (f"power:{node}:{seconds}",):
+            happenings.happen(it, None, *text.format(pod=pod.name).split(":"))
+
+    words = " and ".join(texts) or f"a node is dark for {seconds} s"
+    text = f"{words}, and {asked.text}"
+    return Step(text, do, asked.until, 3600.0, befalls=True)
 
 
 def volume(size: str) -> Json:
@@ -209,8 +241,8 @@ SCENARIOS: Final[dict[str, Script]] = {
     "fdb-create": (create(),),
     "fdb-single": (
         create(
-            databaseConfiguration={"redundancy_mode": "single"},
-            processCounts={**SMALL, "storage": 1, "log": 1},
+            databaseConfiguration=ONE,
+            processCounts=FEW,
         ),
     ),
     "fdb-replace": (create(), replaced("storage")),
@@ -233,6 +265,20 @@ SCENARIOS: Final[dict[str, Script]] = {
     ),
     "fdb-volume": (create(), replace(edit(processes=volume("32G")), quick=3600.0)),
     "fdb-delete": (create(), remove()),
+    "fdb-addresses": (
+        create(automationOptions={"useLocalitiesForExclusion": False}),
+        replaced("storage"),
+    ),
+    "fdb-lost": (create(processCounts=MORE), lose_and_remove("storage", 300)),
+    "fdb-lost-log": (create(), lose_and_remove("log", 300)),
+    "fdb-watched": (create(automationOptions=_SOON),),
+    "fdb-pending": (
+        create(processCounts=MORE),
+        lose_and_remove("storage", 300, "no-room:300", "delete-pod:{pod}"),
+    ),
+    "fdb-spare": (create(processCounts=MORE), replaced("storage")),
+    "fdb-dense": (create(storageServersPerPod=2), replaced("storage")),
+    "fdb-two": (create(), create(OTHER, processCounts=FEW, databaseConfiguration=ONE)),
     "fdb-split": (
         create(imageType="split"),
         edit(processes=_KNOB),

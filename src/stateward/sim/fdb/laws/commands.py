@@ -63,14 +63,18 @@ class Commands:
     # ------------------------------------------------------------------ making
 
     def _judge_making(
-        self, actor: Actor, _: ObjectKey, __: list[str], database: Database
+        self, actor: Actor, about: ObjectKey, __: list[str], database: Database
     ) -> None:
         made = self._made.get(id(database))
         if made is not None and self._scene.now - made > FRESH + self._scene.late:
             self._scene.report("F-S20", actor, "a database is made that is there")
-        others = [it for it in self._scene.it.realm.databases if it is not database]
-        alive = [it for it in others if it.settings is not None and it.servers]
-        if alive:
+        mine = [
+            one.database
+            for it in self._scene.truth.groups(about)
+            for one in self._scene.truth.processes(it.metadata.key)
+        ]
+        others = [it for it in mine if it is not None and it is not database]
+        if any(it.settings is not None for it in others):
             self._scene.report("F-S20", actor, "a second database is made beside the first")
 
     # ------------------------------------------------------------------ excluding
@@ -84,14 +88,16 @@ class Commands:
                 self._scene.report("F-S9", actor, f"{it.metadata.name} is excluded, and stays")
         if self._scene.excused:
             return
-        left = [it for it in database.servers.values() if not it.is_meant(database.barred | targets)]
+        left = [
+            it for it in database.servers.values() if not it.is_meant(database.barred | targets)
+        ]
         going = {it.process_class for it in database.servers.values() if it.is_meant(targets)}
         for kind in sorted(going):
-            self._judge_room(actor, about, str(kind), [it for it in left if it.process_class == kind])
+            self._judge_room(
+                actor, about, str(kind), [it for it in left if it.process_class == kind]
+            )
 
-    def _judge_room(
-        self, actor: Actor, about: ObjectKey, kind: str, staying: list[Server]
-    ) -> None:
+    def _judge_room(self, actor: Actor, about: ObjectKey, kind: str, staying: list[Server]) -> None:
         wishes = self._scene.recent(about)
         wanted = min((_count(it, kind) for it in wishes), default=0)
         if len(staying) < wanted:
@@ -138,7 +144,9 @@ class Commands:
         if wanted and len(addresses) not in wanted:
             self._scene.report("F-S16", actor, f"{len(addresses)} coordinators are chosen")
         for it in self._scene.truth.groups(about):
-            mine = {one.server.disk.process_id for one in self._scene.truth.processes(it.metadata.key)}
+            mine = {
+                one.server.disk.process_id for one in self._scene.truth.processes(it.metadata.key)
+            }
             leaves = it.spec.remove and self._is_old(it)
             if leaves and any(one.disk.process_id in mine for one in there):
                 self._scene.report("F-S16", actor, f"{it.metadata.name} is chosen, and shall go")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stateward.fdb.api.kind import FoundationDBProcessGroup
+from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBProcessGroup
 from stateward.kube.client import Change
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
@@ -49,7 +49,7 @@ class Stops:
         scene = self._scene
         if scene.truth.coordinates(pod):
             scene.report("F-S19", actor, f"{pod.key.name} is ended, and it coordinates")
-        if group.spec.exclusion_skipped:
+        if group.spec.exclusion_skipped or scene.excused:
             return
         for it in scene.truth.processes(pod.key):
             database, server = it.database, it.server
@@ -62,9 +62,7 @@ class Stops:
 
     def _judge_update(self, actor: Actor, pod: Stored) -> None:
         scene, node = self._scene, _node(pod)
-        self._away = {
-            key: where for key, where in self._away.items() if not is_back(scene.it, key)
-        }
+        self._away = {key: where for key, where in self._away.items() if not is_back(scene.it, key)}
         others = sorted({it for it in self._away.values() if it != node})
         if others:
             words = f"{pod.key.name} on {node} is made anew, and {', '.join(others)} is not back"
@@ -88,7 +86,7 @@ def is_back(it: FdbWorld, pod: ObjectKey) -> bool:
         return False
     process = it.process(pod)
     if process is None or process.database is None:
-        return store.get("foundationdbprocessgroups.apps.foundationdb.org", pod) is None
+        return store.get(PROCESS_GROUPS.name, pod) is None
     return process.server.disk.process_id in process.database.servers
 
 

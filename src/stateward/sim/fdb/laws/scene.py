@@ -9,9 +9,10 @@ from stateward.kube.client import Change
 from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
 from stateward.local.store import StoreEvent
+from stateward.sim.fdb.databases import FdbCall
 from stateward.sim.fdb.laws.truth import Truth
 from stateward.sim.fdb.world import FdbWorld
-from stateward.sim.laws.watchman import Actor, Watchman
+from stateward.sim.laws.watchman import Actor, Sent, Watchman
 
 #: Seconds for which a wish, or a look at a database, counts that was right before it changed.
 FRESH: Final = 30.0
@@ -29,7 +30,10 @@ class Scene:
         #: When a person last asked for something, which everybody can see.
         self.asked_at = -1.0
         self._wishes: dict[ObjectKey, list[tuple[float, FoundationDBCluster]]] = {}
+        #: When a process last asked a database how it is.
+        self._looked: dict[str, float] = {}
         watchman.on_change(CLUSTERS.name, self._changed)
+        watchman.on_sent(self._sent)
 
     @property
     def now(self) -> float:
@@ -46,6 +50,14 @@ class Scene:
         """Whether something befell the world so lately that no status can tell of it yet."""
         struck = self.watchman.last_fault
         return self.now - struck < FRESH and struck != self.asked_at
+
+    def is_unseen(self, actor: Actor) -> bool:
+        """Tell whether something befell the world after who acts looked, or while it slept."""
+        return self.watchman.last_fault >= self._looked.get(actor.name, 0.0) - self.late
+
+    def _sent(self, sent: Sent) -> None:
+        if isinstance(sent.call, FdbCall) and not sent.call.writes:
+            self._looked[sent.who] = sent.at
 
     def report(self, law: str, actor: Actor, sentence: str) -> None:
         """Write a violation down."""

@@ -102,15 +102,11 @@ def stands_without(database: Database, disks: Collection[str]) -> str:
     if any(_spare(database, one.disks, one.copies, disks) < 0 for one in database.logs):
         return "a copy of the logs"
     left = [it for disk, it in database.servers.items() if disk not in disks]
-    answering = sum(
-        any(one.listens_at(at) for one in left) for at in database.string.coordinators
-    )
+    answering = sum(any(one.listens_at(at) for one in left) for at in database.string.coordinators)
     return "" if answering >= database.string.quorum else "a majority of its coordinators"
 
 
-def _spare(
-    database: Database, logs: Collection[str], copies: int, gone: Collection[str]
-) -> int:
+def _spare(database: Database, logs: Collection[str], copies: int, gone: Collection[str]) -> int:
     lost = sum(disk in gone and disk in database.servers for disk in logs)
     return data.spare(database, logs, copies) - lost
 

@@ -65,9 +65,9 @@ class Words:
         asked = cluster.spec.database_configuration.redundancy_mode
         running = [one for it in staying for one in self._scene.truth.processes(it.metadata.key)]
         for database in {id(it.database): it.database for it in running}.values():
-            if database is not None and database.settings is not None:
-                if asked and database.settings.redundancy != asked:
-                    yield f"it is {database.settings.redundancy}, and shall be {asked}"
+            settings = database.settings if database is not None else None
+            if settings is not None and asked and settings.redundancy != asked:
+                yield f"it is {settings.redundancy}, and shall be {asked}"
         for it in running:
             if str(it.server.version) != cluster.spec.version:
                 yield f"{it.server.address} runs {it.server.version}"

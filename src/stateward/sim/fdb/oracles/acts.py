@@ -1,4 +1,4 @@
-"""What operators did to a world: what they made, what they took away, what they had databases do."""
+"""What operators did to a world: what they made, took away, and had databases do."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Acts:
     def _typed(self, line: str, database: Database) -> None:
         if line in _QUESTIONS or not self._watchman.actor.operates:
             return
-        verb = line.split()[0].rstrip(";")
+        verb = line.split(maxsplit=1)[0].rstrip(";")
         if line.startswith("configure new "):
             verb = "make" if database.settings is None else "make again"
         self.counts[f"fdb {verb}"] += 1

@@ -66,7 +66,7 @@ FAMILIES: Final[Mapping[Family, Room]] = {
 }
 
 #: Acts after which the end is another, and nothing can be compared.
-_OTHER_ENDS: Final = frozenset({"edit", "recreate-cr", "exclude-other"})
+_OTHER_ENDS: Final = frozenset({"edit", "recreate-cr", "exclude-other", "include-all"})
 #: Acts that are no loss of anything.
 _HARMLESS: Final = frozenset(
     {"cut", "cut-all", "silence", "partial", "unasked", "stays", "skew", "claim-stuck"}

@@ -6,6 +6,7 @@ from collections import Counter
 
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBCluster
 from stateward.fdb.model.names import CLASS_LABEL
+from stateward.fdb.tell.conditions import TYPES
 from stateward.kube.codec import Json, decode, encode
 from stateward.kube.resources import CONFIG_MAPS, PODS, SERVICES, VOLUME_CLAIMS
 from stateward.sim.fdb.world import FdbWorld
@@ -43,7 +44,10 @@ def _classes(names: object) -> Json:
 def _told(cluster: FoundationDBCluster) -> Json:
     status = cluster.status
     return {
-        "conditions": sorted((it.type, it.status, it.reason) for it in status.conditions),
+        # What another version of the operator wrote stays, and says nothing of this one.
+        "conditions": sorted(
+            (it.type, it.status, it.reason) for it in status.conditions if it.type in TYPES
+        ),
         "reconciled": status.generations.reconciled == cluster.metadata.generation,
         "version": status.running_version,
         "blockers": sorted(it.guard for it in status.blockers),

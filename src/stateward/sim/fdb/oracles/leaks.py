@@ -44,14 +44,20 @@ def _leaks(scene: Scene, living: set[str]) -> Iterator[str]:
             parted = resource in (PODS, SERVICES) and it.key in groups
             if not owned and not parted:
                 yield f"{resource.kind} {it.key} is left of somebody who is gone"
-    for it in store.all(VOLUME_CLAIMS.name):
+    if living:
+        yield from _left_over(scene, groups)
+
+
+def _left_over(scene: Scene, groups: set[ObjectKey]) -> Iterator[str]:
+    """Yield claims without a group, and exclusions of who is gone."""
+    for it in scene.it.world.api.store.all(VOLUME_CLAIMS.name):
         name = pod_of_claim(it.key.name)
-        if living and name and ObjectKey(it.key.namespace, name) not in groups:
+        if name and ObjectKey(it.key.namespace, name) not in groups:
             yield f"{it.key} is left without a group"
+    known = exclusions.of_instance(FOREIGN)
     for database in scene.it.realm.databases:
-        known = exclusions.of_instance(FOREIGN)
         for entry in sorted(map(str, database.excluded - {known})):
-            if living and database.servers:
+            if database.servers:
                 yield f"{entry} is left excluded"
 
 
