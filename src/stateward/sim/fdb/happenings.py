@@ -391,7 +391,7 @@ def _include_all(at: At) -> None:
 
 
 #: Whom people exclude.
-FOREIGN: Final = "storage-999999"
+FOREIGN: Final = "storage-99998"
 
 ALL: Final[dict[str, Act]] = {
     "kill-process": Act(_kill_process),

@@ -27,7 +27,7 @@ from stateward.sim.world import NotInTime, World
 
 #: Seconds in which every step must come to its end after the last fault: a group that goes waits
 #: for up to ten minutes after each recovery, and a bounce as long after each start.
-PATIENCE: Final = 3600.0
+PATIENCE: Final = 1800.0
 
 #: After so many broken laws a life is not lived to its end.
 _MANY: Final = 8

@@ -23,7 +23,7 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M04": ("F-S13", Clue("fdb-watched", "status json", "act:partial:processes:200", nth=-2)),
     "M05": ("F-S6", Clue("fdb-spare", _MARKED, "act:include-all", nth=2)),
     "M06": ("LEAK", Clue("fdb-spare")),
-    "M07": ("L0", Clue("fdb-spare")),
+    "M07": ("F-S12", Clue("fdb-spare", _MARKED, "act:exclude-other")),
     "M11": ("F-S20", Clue("fdb-create", "configure new", "crash-after:0")),
     "M12": ("L0", Clue("fdb-replace")),
     "M14": ("F-S23", Clue("fdb-image")),

@@ -66,7 +66,10 @@ class Claims:
 
 def lost_without(database: Database, disks: set[str]) -> bool:
     """Tell whether some data would be nowhere if there were only some disks."""
-    return database.settings is not None and not database.shards.fewest_copies(disks)
+    if database.settings is None:
+        return False
+    teams = [it.team for it in database.shards.pieces if it.team]
+    return any(not disks.intersection(team) for team in teams)
 
 
 def _lets_go(cluster: FoundationDBCluster) -> bool:

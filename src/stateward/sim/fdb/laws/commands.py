@@ -37,13 +37,13 @@ class Commands:
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
-        #: When a database was first seen to be made.
+        #: When a database was made, or was first seen to be.
         self._made: dict[int, float] = {}
         scene.it.realm.typed.append(self._typed)
 
     def _typed(self, line: str, database: Database) -> None:
         actor = self._scene.watchman.actor
-        if database.settings is not None:
+        if database.settings is not None or line.startswith(_NEW):
             self._made.setdefault(id(database), self._scene.now)
         if not actor.operates or actor.about is None:
             return
@@ -65,8 +65,8 @@ class Commands:
     def _judge_making(
         self, actor: Actor, about: ObjectKey, __: list[str], database: Database
     ) -> None:
-        made = self._made.get(id(database))
-        if made is not None and self._scene.now - made > FRESH + self._scene.late:
+        made = self._made.get(id(database), self._scene.now)
+        if self._scene.now - made > FRESH + self._scene.late:
             self._scene.report("F-S20", actor, "a database is made that is there")
         mine = [
             one.database

@@ -142,7 +142,7 @@ class Groups:
             self._scene.report("F-S13", actor, f"{name} is replaced, and is well")
         most = cluster.spec.automation_options.replacements.max_concurrent_replacements
         going = [it for it in every if it.spec.remove and not _is_empty(it)]
-        if most is not None and len(going) > most:
+        if len(going) > most:
             self._scene.report("F-S13", actor, f"{len(going)} groups are replaced at once")
 
     def _is_excluded(self, pod: ObjectKey) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterator
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -23,13 +24,14 @@ from stateward.fdb.guards import acts
 from stateward.fdb.guards import database as guards
 from stateward.fdb.guards.guard import Guard, Refusal
 from stateward.fdb.model.names import ProcessGroupID
-from stateward.fdb.status import processes
+from stateward.fdb.status import health, processes
 from stateward.fdb.status.processes import Roster
 from stateward.fdb.status.reading import Status
 from stateward.fdb.tell import generations as telling
 from stateward.fdb.tell import status as told
 from stateward.fdb.views import ClusterView
 from stateward.kube.client import MergePatch
+from stateward.sim.fdb.happenings import FOREIGN
 from stateward.sim.mutants.planting import Patch, bug
 
 
@@ -62,23 +64,23 @@ def _users_of(name: str) -> Iterator[Any]:
 
 @bug(
     "M07",
-    "a new group gets a number that another has: numbers of who is about to go count as free",
+    "a new group gets a number that something still speaks of: the list of exclusions is not read,"
+    " and chance does not choose",
     "FoundationDB/fdb-kubernetes-operator#2084",
-    *("fdb-spare",),
+    *("fdb-spare:K:patch foundationdbprocessgroups",),
 )
-def same_number_twice(patch: Patch) -> None:
-    """Take the first number that nobody has who stays."""
+def number_of_another(patch: Patch) -> None:
+    """Begin with a number that is excluded, and look at groups alone."""
     inner = additions.new_ids
 
     def new_ids(
         view: ClusterView, numbers: Iterator[int], taken: Container[str]
     ) -> tuple[ProcessGroupID, ...]:
-        going = [it.id for it in view.groups if it.marked]
-        usual = inner(view, numbers, taken)
-        same = [[one for one in going if one.process_class is it.process_class] for it in usual]
-        return tuple((mine or [it])[0] for it, mine in zip(usual, same, strict=True))
+        first = [ProcessGroupID.parse(FOREIGN).number] if view.configured else []
+        return inner(view, chain(first, numbers), taken)
 
     patch.put(additions, "new_ids", new_ids)
+    patch.put(additions, "_named", lambda _view: set())
 
 
 @bug(
@@ -97,8 +99,7 @@ def trust_own_word(patch: Patch) -> None:
         return await inner(self, seen)
 
     patch.put(configuring.UpdateDatabaseConfiguration, "run", run)
-    patch.put(configuring.health, "is_configured", _unmade)
-    patch.put(configuring.making, "why_not", lambda _view: "")
+    patch.put(health, "is_configured", _unmade)
 
 
 def _unmade(status: Status) -> Fact[bool]:
@@ -209,7 +210,7 @@ def write_both_halves(patch: Patch) -> None:
 
 BUGS = (
     nobody_reports,
-    same_number_twice,
+    number_of_another,
     trust_own_word,
     whoever_coordinates,
     nobody_is_away,
