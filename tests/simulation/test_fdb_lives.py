@@ -26,7 +26,8 @@ FAMILIES = "ABCDEFGHIJKL"
 #: What once went wrong: where (a fault at the nth call of a kind), and what it showed.
 REGRESSIONS: dict[str, str] = {
     "fdb-knob | patch leases | 50 | stale-kinds:FoundationDBProcessGroup+Pod:61:60": (
-        "an operator with an old view of groups wrote all of them every second, in vain"
+        "an operator with an old view of groups told every second anew since when something is"
+        " wrong with them, was woken by that, and wrote all of them in vain"
     ),
     "fdb-create | configure new | 1 | crash-after:0": (
         "who comes after a crash finds the database made, and does not make it again"

@@ -48,6 +48,7 @@ _REPLACED: Final[Room] = {
 _TWO: Final[Room] = {
     **_REPLACED,
     **_REPEATED,
+    "fdb make": 1,
     "create foundationdbprocessgroups.apps.foundationdb.org": 8,
     "create persistentvolumeclaims": 8,
     "create pods": 16,
