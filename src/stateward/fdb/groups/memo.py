@@ -9,8 +9,9 @@ from typing import Any, Final
 from stateward.core.memory import Memory
 from stateward.fdb.api.kind import FoundationDBProcessGroup
 from stateward.fdb.build import claim as claims
-from stateward.fdb.build import commandlines, config_map, environment, services
+from stateward.fdb.build import config_map, services
 from stateward.fdb.build import pod as pods
+from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.model import names
 from stateward.kube.codec import Json
 from stateward.kube.objects.pods import Pod

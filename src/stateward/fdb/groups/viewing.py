@@ -10,7 +10,8 @@ from stateward.core.facts import Fact, Known, Unknown
 from stateward.core.moments import from_rfc3339
 from stateward.core.version import Version
 from stateward.fdb.api import questions
-from stateward.fdb.build import commandlines, config_map, environment
+from stateward.fdb.build import config_map
+from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.decide.groups.conditions import GroupFacts, conditions
 from stateward.fdb.groups.decide import service_ip
 from stateward.fdb.groups.memo import Memo

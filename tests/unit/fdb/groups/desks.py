@@ -26,7 +26,8 @@ from stateward.fdb.api.kind import (
     FoundationDBProcessGroup,
 )
 from stateward.fdb.api.spec import FoundationDBClusterSpec
-from stateward.fdb.build import commandlines, config_map, environment
+from stateward.fdb.build import config_map
+from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.groups.board import Board, Posted
 from stateward.fdb.groups.caches import GroupCaches, by_cluster
