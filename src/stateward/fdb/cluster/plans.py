@@ -22,6 +22,7 @@ from stateward.fdb.decide.counts import Share, Wish, process_counts
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Redundancy
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.versions import are_compatible
 from stateward.kube.codec import Json
 
 #: Clusters that are kept in mind.
@@ -95,13 +96,24 @@ def _plan(
         name=metadata.name,
         namespace=metadata.namespace,
         uid=metadata.uid,
-        spec=spec,
+        spec=_understood(spec, running),
         running=running,
         tls=tls,
         plain=plain,
         connection=connection,
     )
     return Plan(spec, process_counts(wish_of(spec)), wanted)
+
+
+def _understood(spec: FoundationDBClusterSpec, running: Version) -> FoundationDBClusterSpec:
+    """Return the spec that objects are made from: never of a version that processes cannot join.
+
+    To get there all of them must be restarted at once; a pod that has its programs sooner would
+    start one that nobody understands.
+    """
+    if are_compatible(Version.parse(spec.version), running):
+        return spec
+    return msgspec.structs.replace(spec, version=str(running))
 
 
 def listeners(

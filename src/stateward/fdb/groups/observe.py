@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
@@ -15,6 +15,7 @@ from stateward.fdb.groups.seen import Fate, GroupSeen, cluster_key, cluster_uid
 from stateward.fdb.model import names
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import Object, ObjectKey
+from stateward.kube.objects.pods import Container, Pod
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS, Resource
 
 T = TypeVar("T", bound=Object)
@@ -63,19 +64,46 @@ class Eyes:
             files=self._files(group, data),
             posted=self.board.of(cluster),
         )
-        pod = seen.pod
-        seen = replace(seen, silent=pod is not None and pod.metadata.uid in self.silent)
+        if (pod := seen.pod) is not None:
+            seen = replace(
+                seen,
+                silent=pod.metadata.uid in self.silent,
+                old_images=self.old_images(group, pod),
+            )
         claim, owner = self.caches.claims.get(seen.claim_key), self.caches.clusters.get(cluster)
         if owner is None or owner.metadata.uid != cluster_uid(group):
             return replace(seen, claim=claim)
         fate = Fate.LEAVING if owner.metadata.deleting else Fate.HERE
         return replace(seen, claim=claim, cluster=owner, fate=fate)
 
+    def old_images(self, group: FoundationDBProcessGroup, pod: Pod) -> Mapping[str, str] | None:
+        """Return the images to be had in place, by where they stand; None: that is not all."""
+        wanted, made_from = self.memo.wanted(group), pod.metadata.annotations.get(names.SPEC_HASH)
+        if made_from == wanted.pod_hash:
+            return None
+        places = dict(_places(pod))
+        differing = {
+            place: wanted.beside[it.name]
+            for place, it in places.items()
+            if it.image != wanted.beside.get(it.name, it.image)
+        }
+        before = {places[it].name: places[it].image for it in differing}
+        if not differing or self.memo.hash_with(group, before) != made_from:
+            return None
+        return differing
+
     def _files(self, group: FoundationDBProcessGroup, data: Mapping[str, str] | None) -> str:
         """Return what a sidecar shall have copied; nothing while there is no database to name."""
         if group.spec.image_type != "split" or not data or not data.get(names.CLUSTER_FILE_KEY):
             return ""
         return self.memo.files_hash(group, data)
+
+
+def _places(pod: Pod) -> Iterator[tuple[str, Container]]:
+    for number, it in enumerate(pod.spec.init_containers):
+        yield f"initContainers/{number}", it
+    for number, it in enumerate(pod.spec.containers):
+        yield f"containers/{number}", it
 
 
 async def look(eyes: Eyes, client: Getter, group: FoundationDBProcessGroup) -> GroupSeen:

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
+from stateward.fdb.admin.pod_agent import AgentRefused, PodAgent
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build import claim as claims
 from stateward.fdb.build import pod as pods
@@ -24,11 +25,11 @@ from stateward.fdb.groups.acts import Act
 from stateward.fdb.groups.observe import found, look_again
 from stateward.fdb.groups.refused import without_raising
 from stateward.fdb.groups.seen import GroupSeen
-from stateward.fdb.groups.syncing import PodAgent, synchronize
+from stateward.fdb.groups.syncing import synchronize
 from stateward.fdb.model import names
-from stateward.kube.client import Client, MergePatch
+from stateward.kube.client import Client, JsonPatch, MergePatch
 from stateward.kube.codec import Json, plain
-from stateward.kube.errors import AlreadyExists, NotFound
+from stateward.kube.errors import AlreadyExists, Invalid, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS, Resource
@@ -55,7 +56,10 @@ _CHANGED: Final = Retry(1.0, "Changed", "the process group changed meanwhile: lo
 
 @dataclass(frozen=True, slots=True)
 class Performed:
-    """What came of a pass: the report of it, and whether anything was made, changed or deleted."""
+    """What came of a pass: the report of it, and whether the next one sees something else.
+
+    That is so when anything was made, changed or deleted, by us or by others meanwhile.
+    """
 
     report: Report
     acted: bool
@@ -78,6 +82,7 @@ class Performer:
             acts.DeleteClaim: self._delete_claim,
             acts.DeleteService: self._delete_service,
             acts.Relabel: self._relabel,
+            acts.UpdateImages: self._update_images,
             acts.SyncFiles: self._sync_files,
             acts.DropFinalizer: self._drop_finalizer,
         }
@@ -91,7 +96,7 @@ class Performer:
             chosen = () if fresh is None else tuple(_still(decide.next_acts(fresh), chosen))
             if fresh is None or not chosen:
                 report.said.append(Said("LookAgain", _CHANGED, 0.0))
-                return Performed(report, acted=False)
+                return Performed(report, acted=True)
             seen = fresh
         for act in chosen:
             began = self._clock.monotonic()
@@ -121,7 +126,14 @@ class Performer:
         return await self._create(VOLUME_CLAIMS, seen.claim_key, document, seen)
 
     async def _create_service(self, seen: GroupSeen, _act: acts.CreateService) -> Outcome | None:
-        return await self._create(SERVICES, seen.key, services.group_service(seen.group), seen)
+        """Make the service; one that was lost gets the address again that its pod tells."""
+        document = services.group_service(seen.group)
+        told = "" if seen.pod is None else seen.pod.metadata.annotations.get(names.PUBLIC_IP, "")
+        if document is not None and told:
+            same = {**document, "spec": {**document["spec"], "clusterIP": told}}
+            with suppress(Invalid):  # somebody else has it by now
+                return await self._create(SERVICES, seen.key, same, seen)
+        return await self._create(SERVICES, seen.key, document, seen)
 
     async def _create_pod(self, seen: GroupSeen, act: acts.CreatePod) -> Outcome | None:
         return await self._create(PODS, seen.key, pods.pod(seen.group, act.public_ip), seen)
@@ -210,6 +222,19 @@ class Performer:
             self._mended.popitem(last=False)
         return is_vain
 
+    async def _update_images(self, seen: GroupSeen, act: acts.UpdateImages) -> None:
+        """Change images, if the pod is still the one, and made from what it was."""
+        made_from = f"/metadata/annotations/{names.SPEC_HASH.replace('/', '~1')}"
+        operations: list[Json] = [
+            {"op": "test", "path": "/metadata/uid", "value": act.uid},
+            {"op": "test", "path": made_from, "value": act.made_from},
+            {"op": "replace", "path": made_from, "value": act.spec_hash},
+        ]
+        for place, image in act.images.items():
+            path = f"/spec/{place}/image"
+            operations.append({"op": "replace", "path": path, "value": image})
+        await self._client.patch(PODS, seen.key, JsonPatch(tuple(operations)))
+
     async def _sync_files(self, seen: GroupSeen, act: acts.SyncFiles) -> Outcome | None:
         """Have the sidecar copy files; say on the pod that it did, or wake its node."""
         pod = seen.pod
@@ -218,6 +243,9 @@ class Performer:
         uid = pod.metadata.uid
         try:
             behind = await synchronize(self._agents(pod), seen.data, seen.group.spec)
+        except AgentRefused as error:
+            self._silent.discard(uid)
+            return Retry(_TOUCH, error.reason, error.message)
         except PeerError as error:
             self._silent.add(uid)
             words = f"the sidecar of pod {pod.metadata.name} must answer: {error.message}"
