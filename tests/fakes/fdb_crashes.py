@@ -17,6 +17,7 @@ from fakes.fdb_stories import Story, played
 from stateward.kube.interception import Call
 from stateward.kube.resources import EVENTS, LEASES
 from stateward.sim.faults import Kind, fault
+from stateward.sim.loop import SimLoop
 from stateward.sim.network import Asked, Weather
 
 
@@ -33,13 +34,14 @@ class Crashes:
     branches: int = 0
     is_branch: bool = False
     _weather: Weather | None = None
+    _loop: SimLoop | None = None
     _asked: int = 0
     _written: int = 0
     _pipe: int = -1
 
     def begin(self, it: Story) -> None:
         """Copy from now on."""
-        self._weather = it.it.world.weather
+        self._weather, self._loop = it.it.world.weather, it.it.world.loop
         self._weather.listeners.append(self._call)
 
     def _call(self, _who: str, call: Asked) -> None:
@@ -61,8 +63,9 @@ class Crashes:
         return [Kind.CRASH_BEFORE, Kind.CRASH_AFTER] if before else [Kind.CRASH_AFTER]
 
     def _copy(self, kind: Kind, call: Asked) -> None:
-        weather = self._weather
+        weather, loop = self._weather, self._loop
         assert weather is not None
+        assert loop is not None
         self.branches += 1
         ours, theirs = os.pipe()
         pid = os.fork()
@@ -70,6 +73,7 @@ class Crashes:
             gc.disable()  # nothing is used again in a process that ends
             os.close(ours)
             self.is_branch, self._pipe = True, theirs
+            loop.go_on()
             weather.planned[weather.calls] = [fault(kind, "1")]
             return
         os.close(theirs)
