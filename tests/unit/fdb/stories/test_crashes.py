@@ -43,7 +43,7 @@ def test_while_a_cluster_is_made() -> None:
         assert len(it.groups()) == len(it.pods()) == 3, "none too many"
         assert len(it.claims()) == 2
 
-    assert crashed(story, Crashes(reads=6)) > 50
+    assert crashed(story, Crashes(reads=6)) > 40
 
 
 def test_while_processes_are_started_anew() -> None:
@@ -67,7 +67,7 @@ def test_while_processes_are_started_anew() -> None:
     [
         pytest.param("storage", lambda name: {"processGroupsToRemove": [name]}, id="replace"),
         pytest.param(
-            "log",
+            "stateless",  # of one that keeps data, a single copy would be lost, as was asked for
             lambda name: {"processGroupsToRemoveWithoutExclusion": [name]},
             id="without exclusion",
         ),
@@ -76,21 +76,21 @@ def test_while_processes_are_started_anew() -> None:
 )
 def test_while_a_group_is_replaced(process_class: str, change: Any) -> None:
     async def story(it: Story, crashes: Crashes) -> None:
-        counts = {"storage": 1, "log": 2 if process_class == "log" else 1, "stateless": 1}
-        it.apply({**PLAIN, "processCounts": counts})
+        it.apply(PLAIN)
         await it.until("reconciled", lambda: it.is_reconciled)
         it.write()
         gone = next(iter(it.groups(process_class)))
         crashes.begin(it)
         it.change(**change(gone))
         await ended(it)
+        await it.until("its pod is gone", lambda: gone not in it.pods())
         await it.until("its claim is gone", lambda: f"shop-{gone}-data" not in it.claims())
         staying = [
             one for one in it.groups(process_class).values() if not one["spec"].get("remove")
         ]
-        assert len(staying) == counts[process_class], "none too many"
+        assert len(staying) == 1, "none too many"
 
-    assert crashed(story, Crashes(reads=40)) > 20
+    assert crashed(story, Crashes(reads=40)) > 15
 
 
 def test_while_an_exclusion_is_taken_back() -> None:
@@ -111,30 +111,51 @@ def test_while_an_exclusion_is_taken_back() -> None:
 
 
 @pytest.mark.parametrize(
-    "change",
+    ("change", "stride"),
     [
-        pytest.param(lambda _it: {"version": "7.3.69"}, id="image"),
-        pytest.param(lambda _it: {"databaseConfiguration": {"logs": 2}}, id="configuration"),
-        pytest.param(lambda _it: {"processCounts": {"stateless": 2}}, id="grow"),
-        pytest.param(lambda it: _deleted(it), id="a group is deleted"),
+        pytest.param({"version": "7.3.69"}, 5, id="image"),
+        pytest.param({"databaseConfiguration": {"logs": 2}}, 2, id="configuration"),
+        pytest.param({"processCounts": {"stateless": 2}}, 2, id="grow"),
     ],
 )
-def test_while_something_else_happens(change: Any) -> None:
+def test_while_something_else_changes(change: dict[str, Any], stride: int) -> None:
     async def story(it: Story, crashes: Crashes) -> None:
         it.apply(PLAIN)
         await it.until("reconciled", lambda: it.is_reconciled)
         it.write()
         crashes.begin(it)
-        it.change(**change(it))
+        it.change(**change)
         await ended(it)
 
-    assert crashed(story, Crashes(reads=60, writes_too=4)) > 3
+    assert crashed(story, Crashes(reads=60, writes_too=stride)) >= 3
 
 
-def _deleted(it: Story) -> dict[str, Any]:
-    name = next(iter(it.groups("log")))
-    it.delete(PROCESS_GROUPS, it.pod(name).name)
-    return {}
+def test_while_a_group_that_somebody_deleted_is_replaced() -> None:
+    async def story(it: Story, crashes: Crashes) -> None:
+        it.apply(PLAIN)
+        await it.until("reconciled", lambda: it.is_reconciled)
+        it.write()
+        name = next(iter(it.groups("log")))
+        crashes.begin(it)
+        it.delete(PROCESS_GROUPS, it.pod(name).name)
+        await it.until("its claim is gone", lambda: f"shop-{name}-data" not in it.claims())
+        await ended(it)
+
+    assert crashed(story, Crashes(reads=60, writes_too=5)) >= 3
+
+
+def test_while_a_copy_of_the_logs_is_given_up() -> None:
+    async def story(it: Story, crashes: Crashes) -> None:
+        it.apply(spec(processCounts={"stateless": 1}))
+        await it.until("reconciled", lambda: it.is_reconciled)
+        it.write()
+        name = next(iter(it.groups("log")))
+        crashes.begin(it)
+        it.change(processGroupsToRemoveWithoutExclusion=[name])
+        await it.until("its claim is gone", lambda: f"shop-{name}-data" not in it.claims())
+        await ended(it)
+
+    assert crashed(story, Crashes(reads=90, writes_too=5)) >= 3
 
 
 def test_while_all_coordinators_are_away() -> None:
