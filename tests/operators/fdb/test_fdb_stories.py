@@ -49,7 +49,7 @@ async def test_a_knob_is_one_bounce_and_a_listed_group_is_replaced(plane: str) -
         assert it.asked("kill") == 1
         assert {it.status.pod.uid for it in await it.groups("shop")} == pods
 
-        gone = sorted(await it.ids("shop", "storage"))[0]
+        gone = min(await it.ids("shop", "storage"))
         await it.edit("shop", processGroupsToRemove=[gone])
         await it.reconciled("shop")
         assert gone not in await it.ids("shop", "storage")
