@@ -39,8 +39,11 @@ class Memory(Generic[Q, A]):
 
     def recall(self, about: str, asked: Q, work_out: Callable[[], A]) -> A:
         """Return the answer about a thing, worked out anew unless the same was asked last."""
-        last = self._about.setdefault(about, Last())
-        self._about.move_to_end(about)
-        if len(self._about) > self._limit:
-            self._about.popitem(last=False)
+        last = self._about.get(about)
+        if last is None:
+            last = self._about[about] = Last()
+            if len(self._about) > self._limit:
+                self._about.popitem(last=False)
+        else:
+            self._about.move_to_end(about)
         return last.recall(asked, work_out)

@@ -24,7 +24,6 @@ from stateward.fdb.cluster.hands.writing import difference
 from stateward.fdb.cluster.observe import Observer
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.steps.making.update_process_groups import same_shape
 from stateward.fdb.groups.caches import GroupCaches
 from stateward.fdb.tell.broken import status_without_look
 from stateward.fdb.tell.status import Told, status_of
@@ -129,7 +128,7 @@ class ClusterReconciler:
             or difference(seen.config_map, seen.config) is not None,
             services_differ=(seen.service is not None)
             is not bool(wanted.spec.routing.headless_service),
-            outdated=_outdated(seen),
+            outdated=seen.outdated,
             addresses=RequiredAddresses(tls=wanted.tls, non_tls=wanted.plain),
         )
         await self._write(seen.cluster, status_of(seen.view, told), report)
@@ -161,11 +160,6 @@ class ClusterReconciler:
         }
         with suppress(NotFound):  # a cluster that is gone hears no more
             await self._client.patch(CLUSTERS, metadata.key, MergePatch(body), subresource="status")
-
-
-def _outdated(seen: Seen) -> frozenset[str]:
-    """Return the groups that are not made from what they would be made from now."""
-    return frozenset(it.name for it, now, wanted in seen.pairs() if not same_shape(now, wanted))
 
 
 def _words(report: Report) -> list[tuple[str, Outcome]]:

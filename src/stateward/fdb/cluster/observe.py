@@ -68,15 +68,17 @@ class Observer:
         config = self._sources.plans.config(plan, _kinds(objects.values()))
         self._post(cluster, plan, heard, config["data"])
         key = cluster.metadata.key
-        eyes = self._sources.eyes
+        eyes, plans = self._sources.eyes, self._sources.plans
+        around = eyes.around(key)
+        staying = (it for it in objects.values() if not it.spec.remove)
         view = ClusterView(
             key=key,
             generation=cluster.metadata.generation,
             spec=plan.spec,
             status=cluster.status,
-            now=eyes.clock.now(),
+            now=around.now,
             database=heard.status,
-            groups=tuple(view_of(eyes.glance(it), eyes.memo) for it in objects.values()),
+            groups=tuple(view_of(eyes.glance(it, around), eyes.memo) for it in objects.values()),
             counts=plan.counts,
             running_version=heard.running,
             connection=heard.connection,
@@ -87,6 +89,7 @@ class Observer:
             view=view,
             groups=objects,
             wanted=plan.wanted,
+            outdated=frozenset(it.metadata.name for it in staying if not plans.is_shaped(plan, it)),
             config=config,
             config_map=eyes.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name))),
             service=eyes.caches.services.get(
