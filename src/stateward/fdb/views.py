@@ -74,7 +74,7 @@ class GroupView:
 
     def has(self, *kinds: GroupConditionType) -> bool:
         """Tell whether one of some conditions is true of it."""
-        return any(it in self.conditions for it in kinds)
+        return not self.conditions.keys().isdisjoint(kinds)
 
     def lasts(self, kind: GroupConditionType, now: float) -> float | None:
         """Return for how long a condition has been true; None: it is not."""

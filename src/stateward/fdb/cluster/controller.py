@@ -124,6 +124,7 @@ class ClusterReconciler:
             connection=book.connection,
             configured=book.configured,
             progress=book.progress,
+            coordinators=book.coordinators,
             config_map_differs=seen.config_map is None
             or difference(seen.config_map, seen.config) is not None,
             services_differ=(seen.service is not None)

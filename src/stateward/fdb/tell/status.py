@@ -50,6 +50,8 @@ class Told:
     connection: ConnectionString | None = None
     configured: bool = False
     progress: Progress | None = None
+    #: What is thought of the coordinators; None: nobody has thought of them yet.
+    coordinators: coordinating.CoordinatorPlan | None = None
     #: Objects that are not as wanted.
     config_map_differs: bool = False
     services_differ: bool = False
@@ -62,7 +64,7 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
     """Return the status that the cluster should have; the view holds the one that it has."""
     former = view.status
     outcomes = [outcome for _, outcome in pass_.said]
-    wrong = coordinating.judge(view).wrong if view.configured else ()
+    wrong = (pass_.coordinators or coordinating.judge(view)).wrong if view.configured else ()
     differences = Differences(
         configuration=_configuration_differs(view),
         coordinators=bool(wrong),

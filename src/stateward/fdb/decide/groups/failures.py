@@ -56,6 +56,8 @@ def failed(view: ClusterView) -> tuple[FailedGroup, ...]:
 
 def _worst(group: GroupView, now: float) -> FailedGroup | None:
     """Return what has been wrong with a group for longest."""
+    if not group.has(*FAILURES):
+        return None
     told = [(lasts, it) for it in FAILURES if (lasts := group.lasts(it, now)) is not None]
     if not told:
         return None
@@ -65,15 +67,16 @@ def _worst(group: GroupView, now: float) -> FailedGroup | None:
 
 def to_replace(view: ClusterView) -> tuple[FailedGroup, ...]:
     """Return the failed groups that are marked now, so that others take their place."""
-    return _judged(view)[0]
+    return judged(view)[0]
 
 
 def held(view: ClusterView) -> tuple[Held, ...]:
     """Return the failed groups that are not marked now, and why."""
-    return _judged(view)[1]
+    return judged(view)[1]
 
 
-def _judged(view: ClusterView) -> tuple[tuple[FailedGroup, ...], tuple[Held, ...]]:
+def judged(view: ClusterView) -> tuple[tuple[FailedGroup, ...], tuple[Held, ...]]:
+    """Return whom to mark now, and who has to wait for what."""
     some = failed(view)
     if some and (why := _not_at_all(view)):
         return (), tuple(Held(it.group.name, why) for it in some)
