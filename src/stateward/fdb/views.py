@@ -62,6 +62,28 @@ class GroupView:
     #: Those of its processes that report to the database now.
     processes: tuple[Reporting, ...] = ()
 
+    def reporting(self, processes: tuple[Reporting, ...]) -> GroupView:
+        """Return the same with those who report now; others are kept in mind as they are."""
+        return GroupView(
+            self.name,
+            self.uid,
+            self.id,
+            self.servers,
+            self.conditions,
+            self.marked,
+            self.marked_since,
+            self.excluded,
+            self.skipped,
+            self.leaving,
+            self.pod,
+            self.obsolete_pod,
+            self.has_claim,
+            self.has_service,
+            self.addresses,
+            self.zone,
+            processes,
+        )
+
     @property
     def process_class(self) -> ProcessClass:
         """What it is for."""

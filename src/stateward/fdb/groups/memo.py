@@ -12,6 +12,7 @@ from stateward.fdb.build import claim as claims
 from stateward.fdb.build import commandlines, config_map, environment, services
 from stateward.fdb.build import pod as pods
 from stateward.fdb.model import names
+from stateward.fdb.views import GroupView
 from stateward.kube.codec import Json
 from stateward.kube.objects.pods import Pod
 
@@ -57,6 +58,8 @@ class Memo:
         self._wanted: Memory[int, Wanted] = Memory(limit)
         self._hashes: Memory[Any, str] = Memory(limit)
         self._lines: Memory[Any, tuple[tuple[str, ...], ...]] = Memory(limit)
+        #: Groups that are well, as they were judged; what is so is known to whoever judges.
+        self.calm: Memory[tuple[object, ...], GroupView] = Memory(limit)
 
     def wanted(self, group: FoundationDBProcessGroup) -> Wanted:
         """Return what the objects of a group are known by."""
