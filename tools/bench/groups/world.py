@@ -6,7 +6,6 @@ import asyncio
 import gc
 from collections import Counter
 from collections.abc import Awaitable, Callable
-
 from typing import Any, Final, TypeVar, cast
 
 import msgspec
@@ -35,7 +34,6 @@ from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import (
     CONFIG_MAPS,
-
     PODS,
     SERVICES,
     VOLUME_CLAIMS,
@@ -131,9 +129,7 @@ class Paper:
         """Let the operator make the cluster; return how many virtual seconds it took."""
         loop = asyncio.get_running_loop()
         options = FdbOptions(databases=cast("Any", self.database), agents=_nobody, lease=None)
-        operator = assemble(
-            self.client, self.ports, "me", Metrics(self.clock), options=options
-        )
+        operator = assemble(self.client, self.ports, "me", Metrics(self.clock), options=options)
         stop = asyncio.Event()
         work = [loop.create_task(operator.run(stop)), loop.create_task(self.nodes.run())]
         while not self.is_reconciled:

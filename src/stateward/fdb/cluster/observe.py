@@ -16,6 +16,7 @@ from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.groups.board import Posted
 from stateward.fdb.groups.observe import Eyes
+from stateward.fdb.groups.seen import cluster_uid
 from stateward.fdb.groups.viewing import view_of
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import (
@@ -153,9 +154,7 @@ class Observer:
         return {
             it.metadata.name: it
             for it in found
-            if it.metadata.controller is not None
-            and it.metadata.controller.uid == cluster.metadata.uid
-            and _is_named(it)
+            if cluster_uid(it) == cluster.metadata.uid and _is_named(it)
         }
 
 

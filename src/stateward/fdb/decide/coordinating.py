@@ -146,16 +146,13 @@ class _Scene:
             self._every += found.value.nameless
         self._manner = _manner(view, self._every)
         self._addresses = {it.key: self._manner.address_of(it) for it in self._every}
-        self._aliases = {
-            alias: address
-            for it in self._every
-            if (address := self._addresses[it.key]) is not None
-            for alias in _aliases(it)
-        }
-        now = _string(view)
+        now, seen = _string(view), coordinators(view.database)
         self.told = now.value if isinstance(now, Known) else ()
-        self.now = tuple(self._aliases.get(it, it) for it in self.told)
-        self._silent = self._unanswering()
+        every = seen.value if isinstance(seen, Known) else ()
+        away = [it.address for it in every if not it.reachable]
+        aliases = self._known_as({it.host for it in (*self.told, *away)})
+        self.now = tuple(aliases.get(it, it) for it in self.told)
+        self._silent = frozenset(aliases.get(it, it) for it in away)
 
     def candidates(self) -> tuple[Candidate, ...]:
         """Return everybody who reports."""
@@ -166,12 +163,15 @@ class _Scene:
         now = set(self.now)
         return tuple(self._candidate(it) for it in self._every if self._addresses[it.key] in now)
 
-    def _unanswering(self) -> frozenset[Address]:
-        found = coordinators(self._view.database)
-        if not isinstance(found, Known):
-            return frozenset()
-        away = [it.address for it in found.value if not it.reachable]
-        return frozenset(self._aliases.get(it, it) for it in away)
+    def _known_as(self, hosts: set[str]) -> dict[Address, Address]:
+        """Return as what processes at some hosts are known, and how each is named."""
+        return {
+            alias: address
+            for it in self._every
+            if (address := self._addresses[it.key]) is not None
+            and (_name(it) in hosts or any(one.host in hosts for one in it.addresses))
+            for alias in _aliases(it)
+        }
 
     def _candidate(self, it: Reporting) -> Candidate:
         address, told, where = self._addresses[it.key], it.entry.class_type, it.localities

@@ -50,7 +50,7 @@ def view_of(seen: GroupSeen, memo: Memo) -> GroupView:
 def _judged_by(seen: GroupSeen, found: Fact[tuple[Reporting, ...]]) -> tuple[object, ...]:
     """Return all that a view follows from, but for the time: that alone changes nobody who is calm.
 
-    Objects of caches are compared by what they are: while nothing of them changes, they are the same.
+    Objects of caches are the very same for as long as nothing of them changes.
     """
     cluster, posted = seen.cluster, seen.posted
     told: tuple[object, ...] = ()

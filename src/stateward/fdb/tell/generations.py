@@ -48,7 +48,7 @@ def generations(view: ClusterView, differences: Differences) -> Generations:
     Groups whose data has left them and whose pods do not go hold nothing up: that may take for
     ever, and nobody waits for them.
     """
-    wrong: set[Kind] = set().union(*(it.conditions for it in view.staying()))
+    wrong: set[Kind] = set().union(*(it.conditions for it in view.unwell if not it.marked))
     true = {
         "needs_configuration_change": differences.configuration or not view.configured,
         "needs_coordinator_change": differences.coordinators,

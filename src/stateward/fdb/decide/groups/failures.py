@@ -47,7 +47,7 @@ def failed(view: ClusterView) -> tuple[FailedGroup, ...]:
     """Return who has failed for too long, longest first; whoever shall fail or go has not."""
     patience = view.spec.automation_options.replacements.failure_detection_time_seconds
     found = []
-    for it in view.groups:
+    for it in view.unwell:
         worst = None if it.marked or crash_loops(view.spec, it.id) else _worst(it, view.now)
         if worst is not None and worst.lasts >= patience:
             found.append(worst)
@@ -56,8 +56,6 @@ def failed(view: ClusterView) -> tuple[FailedGroup, ...]:
 
 def _worst(group: GroupView, now: float) -> FailedGroup | None:
     """Return what has been wrong with a group for longest."""
-    if not group.has(*FAILURES):
-        return None
     told = [(lasts, it) for it in FAILURES if (lasts := group.lasts(it, now)) is not None]
     if not told:
         return None

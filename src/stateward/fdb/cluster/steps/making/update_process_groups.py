@@ -15,6 +15,7 @@ from stateward.fdb.decide.groups.shape import same_shape
 from stateward.kube.codec import Json, plain
 from stateward.kube.patch import merge_diff
 
+
 class UpdateProcessGroups:
     """Writes the settings of groups that stay and were not replaced for them."""
 
