@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from fakes import fdb_pods as made
 from stateward.core.facts import Fact, Known
+from stateward.core.ports import Ports
 from stateward.core.version import Version
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.model.connection import ConnectionString
@@ -14,6 +15,7 @@ from stateward.fdb.status import health
 from stateward.fdb.status.processes import roster
 from stateward.kube.codec import Json
 from stateward.kube.resources import PODS
+from stateward.local.api import Api
 from stateward.sim.fdb.world import FdbWorld, Surroundings, simulated
 from stateward.sim.world import Result
 
@@ -27,7 +29,8 @@ class Hand:
         self.it = it
         self.found: list[Surroundings] = []
         self.string = ConnectionString.parse("shop:a@127.0.0.1:1")
-        it.operate(self._assembled)
+        self.version = VERSION
+        [self.slot] = it.operate(self._assembled)
 
     def _assembled(self, surroundings: Surroundings) -> Hand:
         self.found.append(surroundings)
@@ -45,7 +48,7 @@ class Hand:
     @property
     def admin(self) -> Admin:
         """The database, by what is known of it."""
-        return self.own.databases.reach(made.KEY, self.string, VERSION)
+        return self.own.databases.reach(made.KEY, self.string, self.version)
 
     # ------------------------------------------------------------------ making
 
@@ -128,7 +131,9 @@ def is_so(fact: Fact[bool]) -> bool:
     return isinstance(fact, Known) and fact.value
 
 
-def played(play: Callable[[Hand], Awaitable[None]], seed: int = 1) -> Result:
+def played(
+    play: Callable[[Hand], Awaitable[None]], seed: int = 1, serve: Callable[[Ports], Api] = Api
+) -> Result:
     """Let hands do something in a world."""
 
     async def lived(it: FdbWorld) -> None:
@@ -136,4 +141,4 @@ def played(play: Callable[[Hand], Awaitable[None]], seed: int = 1) -> Result:
         await hand.until("somebody is there", lambda: bool(hand.found))
         await play(hand)
 
-    return simulated(lived, seed=seed)
+    return simulated(lived, seed=seed, serve=serve)

@@ -86,11 +86,15 @@ locality_zoneid = $FDB_ZONE_ID
 """
 
 
-def config_map(string: str = "", *more: str, run: bool = True) -> dict[str, str]:
+def config_map(
+    string: str = "", *more: str, run: bool = True, version: str = VERSION
+) -> dict[str, str]:
     """Return what is in the config map."""
     found = {"cluster-file": string, "fdbmonitor-conf-storage": CONF if run else ""}
     for it in ("storage", "log", "stateless"):
-        found[names.unified_conf_key(ProcessClass(it))] = config(it, *more, run=run)
+        found[names.unified_conf_key(ProcessClass(it))] = config(
+            it, *more, run=run, version=version
+        )
     return found
 
 

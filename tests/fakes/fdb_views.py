@@ -222,4 +222,5 @@ def coordinators_of(view: ClusterView) -> frozenset[Address]:
 
 def names(groups: Any) -> list[str]:
     """Return ids of groups, or of those that are held, in order."""
-    return [str(getattr(it, "group", it).id) for it in groups]
+    found = [getattr(it, "group", it) for it in groups]
+    return [it if isinstance(it, str) else str(it.id) for it in found]

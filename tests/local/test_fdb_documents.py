@@ -30,10 +30,10 @@ from stateward.fdb.api.kind import FoundationDBProcessGroup
 from stateward.fdb.api.processes import ImageType
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.build.claim import claim
-from stateward.fdb.build.commandlines import Untold, expected, same
 from stateward.fdb.build.config_map import conf_text, config_map
-from stateward.fdb.build.environment import environment
 from stateward.fdb.build.pod import pod
+from stateward.fdb.build.servers.commandlines import Untold, expected, same
+from stateward.fdb.build.servers.environment import environment
 from stateward.fdb.build.services import headless_service
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.model.addresses import Address

@@ -18,7 +18,8 @@ import msgspec
 
 from stateward.core.version import Version
 from stateward.fdb.api.kind import PROCESS_GROUPS
-from stateward.fdb.build import commandlines, config_map, environment
+from stateward.fdb.build import config_map
+from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.model import locality, names
 from stateward.fdb.model.configuration import Configuration
 from stateward.fdb.model.connection import ConnectionString

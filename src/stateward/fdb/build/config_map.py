@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from stateward.fdb.api.group import FoundationDBProcessGroupSpec
 from stateward.fdb.api.processes import ImageType
 from stateward.fdb.api.spec import ConfigMapTemplate
-from stateward.fdb.build import monitor_conf, unified
 from stateward.fdb.build.basis import Basis
 from stateward.fdb.build.metadata import Said, cluster_owner, digest, head, resource_labels
+from stateward.fdb.build.servers import monitor_conf, unified
 from stateward.fdb.model import names
 from stateward.fdb.model.classes import ProcessClass
 from stateward.kube.codec import Json

@@ -12,9 +12,9 @@ from typing import Final
 
 from stateward.fdb.api import questions
 from stateward.fdb.api.processes import ContainerOverrides
-from stateward.fdb.build import variables
-from stateward.fdb.build.arguments import CONF, DATA, LOGS
 from stateward.fdb.build.basis import Basis
+from stateward.fdb.build.servers import variables
+from stateward.fdb.build.servers.arguments import CONF, DATA, LOGS
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.names import INIT_CONTAINER, MAIN_CONTAINER, SIDECAR_CONTAINER
 from stateward.kube.codec import Json

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 
 from stateward.fdb.api.kind import FoundationDBProcessGroup
 from stateward.fdb.api.processes import PodTemplate
-from stateward.fdb.build.arguments import INSTANCE_ID
 from stateward.fdb.build.containers import DATA_VOLUME, named
 from stateward.fdb.build.metadata import Said, digest, group_owner, head
-from stateward.fdb.build.variables import literal
+from stateward.fdb.build.servers.arguments import INSTANCE_ID
+from stateward.fdb.build.servers.variables import literal
 from stateward.fdb.model import names
 from stateward.fdb.model.names import INIT_CONTAINER, MAIN_CONTAINER, SIDECAR_CONTAINER
 from stateward.kube.codec import Json

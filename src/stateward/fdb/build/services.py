@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stateward.fdb.api.kind import FoundationDBProcessGroup
-from stateward.fdb.build.arguments import PLAIN_OFFSET, TLS_OFFSET, Number
 from stateward.fdb.build.basis import Basis
 from stateward.fdb.build.metadata import (
     Said,
@@ -16,6 +15,7 @@ from stateward.fdb.build.metadata import (
     resource_labels,
     selector,
 )
+from stateward.fdb.build.servers.arguments import PLAIN_OFFSET, TLS_OFFSET, Number
 from stateward.fdb.model import names
 from stateward.kube.codec import Json
 from stateward.kube.resources import SERVICES

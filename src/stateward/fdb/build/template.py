@@ -139,14 +139,3 @@ def _crashed(container: Json) -> Json:
 def _with(settings: ProcessSettings, template: PodTemplate, **spec: Any) -> ProcessSettings:
     changed = replace(template, spec={**template.spec, **spec})
     return replace(settings, pod_template=changed)
-
-
-def faults_of(settings: ProcessSettings) -> frozenset[str]:
-    """Return the faults that settings ask for: containers that do not start, and no node."""
-    spec = (settings.pod_template or PodTemplate()).spec
-    every = [it for part in ("initContainers", "containers") for it in spec.get(part) or ()]
-    found = {str(it.get("name")) for it in every if it.get("command") == [_CRASH]}
-    nodes = ((spec.get("affinity") or {}).get("nodeAffinity") or {}).get(_REQUIRED) or {}
-    terms = nodes.get("nodeSelectorTerms") or ()
-    asked = [one for it in terms for one in it.get("matchExpressions") or ()]
-    return frozenset(found | ({_ALLOWED} if _allowed() in asked else set()))

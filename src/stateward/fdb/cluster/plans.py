@@ -24,6 +24,7 @@ from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Redundancy
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import ProcessGroupID
+from stateward.fdb.model.versions import are_compatible
 from stateward.kube.codec import Json
 
 #: Clusters that are kept in mind, and process groups.
@@ -104,7 +105,7 @@ def _plan(
         name=metadata.name,
         namespace=metadata.namespace,
         uid=metadata.uid,
-        spec=spec,
+        spec=_understood(spec, running),
         running=running,
         tls=tls,
         plain=plain,
@@ -116,6 +117,17 @@ def _plan(
 def _is_shaped(plan: Plan, group: FoundationDBProcessGroup) -> bool:
     id_ = ProcessGroupID.parse(group.spec.process_group_id)
     return same_shape(group.spec, plan.wanted.group(id_))
+
+
+def _understood(spec: FoundationDBClusterSpec, running: Version) -> FoundationDBClusterSpec:
+    """Return the spec that objects are made from: never of a version that processes cannot join.
+
+    To get there all of them must be restarted at once; a pod that has its programs sooner would
+    start one that nobody understands.
+    """
+    if are_compatible(Version.parse(spec.version), running):
+        return spec
+    return msgspec.structs.replace(spec, version=str(running))
 
 
 def listeners(

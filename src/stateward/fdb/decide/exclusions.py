@@ -6,8 +6,7 @@ stay is away, nor before a group has its replacement, nor where too few zones wo
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -57,12 +56,11 @@ def plan(view: ClusterView, excluded: frozenset[Exclusion]) -> ExclusionPlan:
     """Return who is excluded now."""
     by_locality = bool(view.spec.automation_options.use_localities_for_exclusion)
     queue: list[GroupView] = []
-    listed: list[GroupView] = []
     nameless: list[GroupView] = []
     for it in filter(_must_be_excluded, view.groups):
         if is_listed(it, excluded, by_locality=by_locality):
-            listed.append(it)
-        elif exclusions_of(it, by_locality=by_locality):
+            continue
+        if exclusions_of(it, by_locality=by_locality):
             queue.append(it)
         else:
             nameless.append(it)
@@ -70,12 +68,19 @@ def plan(view: ClusterView, excluded: frozenset[Exclusion]) -> ExclusionPlan:
     told = hold(nameless, _NO_ADDRESS)
     if away := _away(view):
         return ExclusionPlan((), (*told, *hold(queue, away)))
-    return _allowed(view, queue, listed, told)
+    return _allowed(view, queue, told)
 
 
 def _must_be_excluded(it: GroupView) -> bool:
-    """Tell whether data must leave a group; whoever deleted its object did not ask for less."""
-    return it.marked and not it.holds_nothing and not is_tester(it)
+    """Tell whether a group must be on the list until it is gone.
+
+    Also one that was empty already, since somebody may have taken the exclusion back; and one whose
+    object somebody deleted, who did not ask for less. But not one that is let go: its entry is
+    taken off the list as soon as it is gone, which a view may not have seen yet.
+    """
+    if not it.marked or it.skipped or is_tester(it):
+        return False
+    return not (it.excluded and it.leaving)
 
 
 def _away(view: ClusterView) -> str:
@@ -86,50 +91,33 @@ def _away(view: ClusterView) -> str:
 
 
 def _allowed(
-    view: ClusterView,
-    queue: Sequence[GroupView],
-    listed: Sequence[GroupView],
-    told: tuple[Held, ...],
+    view: ClusterView, queue: Sequence[GroupView], told: tuple[Held, ...]
 ) -> ExclusionPlan:
     """Return who of a queue may go now: class by class, and nobody if roles would find no place."""
-    ongoing = Counter(it.process_class for it in listed if is_whole(it))
-    classes = list(dict.fromkeys(it.process_class for it in queue))
+    by_class: dict[ProcessClass, list[GroupView]] = {}
+    for it in queue:
+        by_class.setdefault(it.process_class, []).append(it)
     chosen: list[GroupView] = []
     held = [*told]
     short = ""
-    for kind in classes:
-        mine = [it for it in queue if it.process_class is kind]
+    for kind, mine in by_class.items():
         why = _without_replacement(view, kind) or _without_zones(view, kind)
-        room = -1 if why else _room(view, kind, ongoing)
-        taken, left = _split(mine, room)
-        held += hold(left, why or f"others of the class {kind} go first")
-        chosen += taken
-        if not taken and kind not in _STORES:
+        if not why:
+            chosen += mine
+            continue
+        held += hold(mine, why)
+        if kind not in _STORES:
             short = f"of the class {kind} nobody can go yet, and each exclusion is a recovery"
     if short:
         return ExclusionPlan((), (*held, *hold(chosen, short)))
     return ExclusionPlan(tuple(chosen), tuple(held))
 
 
-def _split(mine: Iterable[GroupView], room: int) -> tuple[list[GroupView], list[GroupView]]:
-    """Return who may go, and who must wait; one that does not report takes no room."""
-    taken: list[GroupView] = []
-    left: list[GroupView] = []
-    for it in mine:
-        needs = int(is_whole(it))
-        (taken if needs <= room else left).append(it)
-        room -= needs
-    return taken, left
-
-
-def _room(view: ClusterView, kind: ProcessClass, ongoing: Mapping[ProcessClass, int]) -> int:
-    """Return how many more of a class may be empty at a time."""
-    valid = [it for it in view.of_class(kind) if is_whole(it) and not (it.marked and it.excluded)]
-    spare = len(valid) + _redundancy(view).fault_tolerance
-    return max(0, spare - view.counts.get(kind, 0) - ongoing.get(kind, 0))
-
-
 def _without_replacement(view: ClusterView, kind: ProcessClass) -> str:
+    """Return why a class would be short of processes: those that stay must be enough by themselves.
+
+    So there are always as many that are not empty as shall be, however many become so at once.
+    """
     staying = [it for it in view.of_class(kind) if not it.marked and is_whole(it)]
     wanted = view.counts.get(kind, 0)
     if len(staying) >= wanted:

@@ -81,6 +81,23 @@ class Relabel:
 
 
 @dataclass(frozen=True, slots=True)
+class UpdateImages:
+    """Give the containers beside fdbserver another image in place, and say so on the pod.
+
+    Only they are started anew: that is how a new version comes to all pods before any process
+    changes to it.
+    """
+
+    name: ClassVar[str] = "UpdateImages"
+
+    uid: str
+    #: The image of each, by where it stands in the pod, as in ``containers/1``.
+    images: Mapping[str, str]
+    made_from: str
+    spec_hash: str
+
+
+@dataclass(frozen=True, slots=True)
 class SyncFiles:
     """Have the sidecar copy what the config map says, so that its pod starts with it."""
 
@@ -126,6 +143,7 @@ Act: TypeAlias = (
     | DeleteClaim
     | DeleteService
     | Relabel
+    | UpdateImages
     | SyncFiles
     | DropFinalizer
     | Await

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.groups.board import Listener
 from stateward.fdb.model import names
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.objects.configs import ConfigMap
@@ -68,6 +69,17 @@ def split_groups(groups: Cache[FoundationDBProcessGroup]) -> Trigger:
                 yield it.metadata.key
 
     return wake_split
+
+
+def wake_groups(caches: GroupCaches, wake: Callable[[ObjectKey], None]) -> Listener:
+    """Return who wakes the groups that a database said something new of; for a board to tell."""
+
+    def heard(cluster: ObjectKey, ids: frozenset[str] | None) -> None:
+        for it in caches.of_cluster(cluster):
+            if ids is None or it.spec.process_group_id in ids:
+                wake(it.metadata.key)
+
+    return heard
 
 
 def nobody(_item: Object) -> Iterable[ObjectKey]:

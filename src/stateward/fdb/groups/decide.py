@@ -25,6 +25,7 @@ from stateward.fdb.groups.acts import (
     Refuse,
     Relabel,
     SyncFiles,
+    UpdateImages,
 )
 from stateward.fdb.groups.memo import Marks
 from stateward.fdb.groups.ownership import Owners, Whose
@@ -50,16 +51,15 @@ _TERMINAL: Final = frozenset({"Failed", "Succeeded"})
 
 def next_acts(seen: GroupSeen) -> tuple[Act, ...]:
     """Return what is to be done, in this order; nothing: it is all as it shall be."""
-    if seen.group.metadata.deleting:
-        return _of_leaving(seen)
-    if seen.fate is not Fate.HERE:
+    deleted = seen.group.metadata.deleting
+    if not seen.cluster_uid or seen.fate is Fate.UNSEEN or (seen.orphaned and not deleted):
         return (_without_cluster(seen),)
-    return _of_staying(seen)
+    if seen.skipped and not seen.orphaned:
+        return (Await("Skipped", "the cluster asks to be looked at only (spec.skip)"),)
+    return _of_leaving(seen) if deleted else _of_staying(seen)
 
 
 def _of_staying(seen: GroupSeen) -> tuple[Act, ...]:
-    if seen.skipped:
-        return (Await("Skipped", "the cluster asks to be looked at only (spec.skip)"),)
     return (*claim_acts(seen), *service_acts(seen), *pod_acts(seen), *_sync(seen))
 
 
@@ -115,6 +115,10 @@ def pod_acts(seen: GroupSeen) -> Iterator[Act]:
         yield ended
     else:
         yield from _kept(PODS, seen.pod, seen, seen.wanted.pod)
+        if may_go and seen.old_images:
+            made_from = seen.pod.metadata.annotations[names.SPEC_HASH]
+            uid, wanted = seen.pod.metadata.uid, seen.wanted.pod_hash
+            yield UpdateImages(uid, seen.old_images, made_from, wanted)
 
 
 def _first_pod(seen: GroupSeen) -> Iterator[Act]:
@@ -217,10 +221,10 @@ def _sync(seen: GroupSeen) -> Iterator[Act]:
 # ------------------------------------------------------------------ leaving
 def _of_leaving(seen: GroupSeen) -> tuple[Act, ...]:
     """Return how a group goes that was deleted: only when nothing is lost by it."""
+    if seen.skipped and not seen.orphaned:
+        return _of_staying(seen)
     if seen.may_leave:
         return (_last_rites(seen),)
-    if seen.fate is not Fate.HERE:
-        return (_without_cluster(seen),)
     words = "this process group was deleted: it goes when another one has taken over its data"
     return (*_of_staying(seen), Await("ReplacedFirst", words))
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from stateward.core.memory import Memory
 from stateward.fdb.api.kind import FoundationDBProcessGroup
 from stateward.fdb.build import claim as claims
-from stateward.fdb.build import commandlines, config_map, environment, services
+from stateward.fdb.build import config_map, services
 from stateward.fdb.build import pod as pods
+from stateward.fdb.build.metadata import digest
+from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.model import names
 from stateward.fdb.views import GroupView
 from stateward.kube.codec import Json
@@ -18,6 +20,8 @@ from stateward.kube.objects.pods import Pod
 
 #: Groups that are kept in mind.
 _LIMIT: Final = 20_000
+#: Containers that can be started anew by themselves.
+_BESIDE: Final = frozenset({names.SIDECAR_CONTAINER, names.INIT_CONTAINER})
 #: Annotations that tell how an object was made: what is wanted by now is not said in them.
 _MADE_BY: Final = frozenset(
     {
@@ -49,6 +53,8 @@ class Wanted:
     claim: Marks | None = None
     claim_hash: str = ""
     service: Marks | None = None
+    #: The images of containers beside fdbserver, by their names.
+    beside: Mapping[str, str] = field(default_factory=dict)
 
 
 class Memo:
@@ -57,6 +63,7 @@ class Memo:
     def __init__(self, limit: int = _LIMIT) -> None:
         self._wanted: Memory[int, Wanted] = Memory(limit)
         self._hashes: Memory[Any, str] = Memory(limit)
+        self._others: Memory[Any, str] = Memory(limit)
         self._lines: Memory[Any, tuple[tuple[str, ...], ...]] = Memory(limit)
         #: Groups that are well, as they were judged; what is so is known to whoever judges.
         self.calm: Memory[tuple[object, ...], GroupView] = Memory(limit)
@@ -72,6 +79,11 @@ class Memo:
         return self._hashes.recall(
             group.metadata.uid, asked, lambda: config_map.files_hash(data, group.spec)
         )
+
+    def hash_with(self, group: FoundationDBProcessGroup, images: Mapping[str, str]) -> str:
+        """Return the hash of a pod that has these images beside fdbserver, and is else as asked."""
+        asked = (group.metadata.generation, images)
+        return self._others.recall(group.metadata.uid, asked, lambda: _hash_with(group, images))
 
     def command_lines(
         self, group: FoundationDBProcessGroup, pod: Pod, data: Mapping[str, str]
@@ -97,7 +109,24 @@ def _wanted(group: FoundationDBProcessGroup) -> Wanted:
         claim=None if claim is None else _marks(claim),
         claim_hash="" if claim is None else claims.claim_hash(group),
         service=None if service is None else _marks(service),
+        beside={it["name"]: str(it.get("image")) for it in _beside(pods.pod_spec(group))},
     )
+
+
+def _beside(spec: Json) -> Iterator[Json]:
+    for kind in ("initContainers", "containers"):
+        yield from (it for it in spec.get(kind) or () if it.get("name") in _BESIDE)
+
+
+def _hash_with(group: FoundationDBProcessGroup, images: Mapping[str, str]) -> str:
+    """Return the hash that a pod would have that has other images beside fdbserver."""
+    spec = pods.pod_spec(group)
+    for kind in ("initContainers", "containers"):
+        if kind in spec:
+            spec[kind] = [
+                {**it, "image": images.get(it["name"], it.get("image"))} for it in spec[kind]
+            ]
+    return digest(spec)
 
 
 def _marks(document: Json) -> Marks:

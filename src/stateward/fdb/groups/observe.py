@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
@@ -20,6 +20,7 @@ from stateward.fdb.groups.seen import Fate, GroupSeen, claim_key, cluster_key, c
 from stateward.fdb.model import names
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import Object, ObjectKey
+from stateward.kube.objects.pods import Container, Pod
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS, Resource
 
 T = TypeVar("T", bound=Object)
@@ -93,13 +94,37 @@ class Eyes:
             files=self._files(group, around.data),
             posted=around.posted,
             silent=pod is not None and pod.metadata.uid in self.silent,
+            old_images=None if pod is None else self.old_images(group, pod),
         )
+
+    def old_images(self, group: FoundationDBProcessGroup, pod: Pod) -> Mapping[str, str] | None:
+        """Return the images to be had in place, by where they stand; None: that is not all."""
+        wanted, made_from = self.memo.wanted(group), pod.metadata.annotations.get(names.SPEC_HASH)
+        if made_from == wanted.pod_hash:
+            return None
+        places = dict(_places(pod))
+        differing = {
+            place: wanted.beside[it.name]
+            for place, it in places.items()
+            if it.image != wanted.beside.get(it.name, it.image)
+        }
+        before = {places[it].name: places[it].image for it in differing}
+        if not differing or self.memo.hash_with(group, before) != made_from:
+            return None
+        return differing
 
     def _files(self, group: FoundationDBProcessGroup, data: Mapping[str, str] | None) -> str:
         """Return what a sidecar shall have copied; nothing while there is no database to name."""
         if group.spec.image_type != "split" or not data or not data.get(names.CLUSTER_FILE_KEY):
             return ""
         return self.memo.files_hash(group, data)
+
+
+def _places(pod: Pod) -> Iterator[tuple[str, Container]]:
+    for number, it in enumerate(pod.spec.init_containers):
+        yield f"initContainers/{number}", it
+    for number, it in enumerate(pod.spec.containers):
+        yield f"containers/{number}", it
 
 
 async def look(eyes: Eyes, client: Getter, group: FoundationDBProcessGroup) -> GroupSeen:

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
+from stateward.fdb.admin.pod_agent import AgentRefused, PodAgent
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build import claim as claims
 from stateward.fdb.build import pod as pods
@@ -24,11 +25,11 @@ from stateward.fdb.groups.acts import Act
 from stateward.fdb.groups.observe import found, look_again
 from stateward.fdb.groups.refused import without_raising
 from stateward.fdb.groups.seen import GroupSeen
-from stateward.fdb.groups.syncing import PodAgent, synchronize
+from stateward.fdb.groups.syncing import synchronize
 from stateward.fdb.model import names
-from stateward.kube.client import Client, MergePatch
+from stateward.kube.client import Client, JsonPatch, MergePatch
 from stateward.kube.codec import Json, plain
-from stateward.kube.errors import AlreadyExists, NotFound
+from stateward.kube.errors import AlreadyExists, Invalid, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS, Resource
@@ -55,10 +56,32 @@ _CHANGED: Final = Retry(1.0, "Changed", "the process group changed meanwhile: lo
 
 @dataclass(frozen=True, slots=True)
 class Performed:
-    """What came of a pass: the report of it, and whether anything was made, changed or deleted."""
+    """What came of a pass: the report of it, and whether the next one sees something else.
+
+    That is so when anything was made, changed or deleted, by us or by others meanwhile.
+    """
 
     report: Report
     acted: bool
+
+
+class _Repeats:
+    """Notices that the same is put on an object again and again, because somebody takes it off."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._mended: OrderedDict[str, tuple[str, list[float]]] = OrderedDict()
+
+    def are_vain(self, act: acts.Relabel) -> bool:
+        """Note what is put on an object; tell whether the same was, again and again."""
+        now, words = self._clock.monotonic(), repr((act.labels, act.annotations, act.owners))
+        before, times = self._mended.pop(act.seen.uid, (words, []))
+        lately = [it for it in times if now - it < _VAIN] if before == words else []
+        is_vain = len(lately) >= _OFTEN
+        self._mended[act.seen.uid] = (words, lately if is_vain else [*lately, now])
+        if len(self._mended) > _REMEMBERED:
+            self._mended.popitem(last=False)
+        return is_vain
 
 
 class Performer:
@@ -69,7 +92,7 @@ class Performer:
         self._agents = agents
         self._clock = clock
         self._silent = silent
-        self._mended: OrderedDict[str, tuple[str, list[float]]] = OrderedDict()
+        self._repeats = _Repeats(clock)
         self._verbs: Mapping[type, Callable[[GroupSeen, Any], Awaitable[Outcome | None]]] = {
             acts.CreateClaim: self._create_claim,
             acts.CreateService: self._create_service,
@@ -78,6 +101,7 @@ class Performer:
             acts.DeleteClaim: self._delete_claim,
             acts.DeleteService: self._delete_service,
             acts.Relabel: self._relabel,
+            acts.UpdateImages: self._update_images,
             acts.SyncFiles: self._sync_files,
             acts.DropFinalizer: self._drop_finalizer,
         }
@@ -91,7 +115,7 @@ class Performer:
             chosen = () if fresh is None else tuple(_still(decide.next_acts(fresh), chosen))
             if fresh is None or not chosen:
                 report.said.append(Said("LookAgain", _CHANGED, 0.0))
-                return Performed(report, acted=False)
+                return Performed(report, acted=True)
             seen = fresh
         for act in chosen:
             began = self._clock.monotonic()
@@ -121,7 +145,14 @@ class Performer:
         return await self._create(VOLUME_CLAIMS, seen.claim_key, document, seen)
 
     async def _create_service(self, seen: GroupSeen, _act: acts.CreateService) -> Outcome | None:
-        return await self._create(SERVICES, seen.key, services.group_service(seen.group), seen)
+        """Make the service; one that was lost gets the address again that its pod tells."""
+        document = services.group_service(seen.group)
+        told = "" if seen.pod is None else seen.pod.metadata.annotations.get(names.PUBLIC_IP, "")
+        if document is not None and told:
+            same = {**document, "spec": {**document["spec"], "clusterIP": told}}
+            with suppress(Invalid):  # somebody else has it by now
+                return await self._create(SERVICES, seen.key, same, seen)
+        return await self._create(SERVICES, seen.key, document, seen)
 
     async def _create_pod(self, seen: GroupSeen, act: acts.CreatePod) -> Outcome | None:
         return await self._create(PODS, seen.key, pods.pod(seen.group, act.public_ip), seen)
@@ -172,10 +203,12 @@ class Performer:
         _log.info("deleted", kind=resource.kind, name=key.name, uid=act.uid, why=act.why)
 
     async def _drop_finalizer(self, seen: GroupSeen, _act: acts.DropFinalizer) -> None:
+        """Let go of the object; with the cluster goes whoever would take its exclusion back."""
         metadata = seen.group.metadata
-        if names.FINALIZER not in metadata.finalizers:
+        ours = {names.FINALIZER, *([names.EXCLUSION_FINALIZER] if seen.orphaned else [])}
+        left = [it for it in metadata.finalizers if it not in ours]
+        if len(left) == len(metadata.finalizers):
             return
-        left = [it for it in metadata.finalizers if it != names.FINALIZER]
         version = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
         patch = MergePatch({"metadata": {**version, "finalizers": left}})
         with suppress(NotFound):
@@ -183,7 +216,7 @@ class Performer:
 
     # -------------------------------------------------------------- mending
     async def _relabel(self, _seen: GroupSeen, act: acts.Relabel) -> Outcome | None:
-        if self._is_vain(act):
+        if self._repeats.are_vain(act):
             words = f"{act.resource.kind} {act.seen.name}: somebody takes off what is put on it"
             return Retry(_VAIN, "DoneInVain", words)
         metadata: Json = {"uid": act.seen.uid}
@@ -199,16 +232,18 @@ class Performer:
         await self._client.patch(act.resource, act.seen.key, patch)
         return None
 
-    def _is_vain(self, act: acts.Relabel) -> bool:
-        """Note what is put on an object; tell whether the same was, again and again."""
-        now, words = self._clock.monotonic(), repr((act.labels, act.annotations, act.owners))
-        before, times = self._mended.pop(act.seen.uid, (words, []))
-        lately = [it for it in times if now - it < _VAIN] if before == words else []
-        is_vain = len(lately) >= _OFTEN
-        self._mended[act.seen.uid] = (words, lately if is_vain else [*lately, now])
-        if len(self._mended) > _REMEMBERED:
-            self._mended.popitem(last=False)
-        return is_vain
+    async def _update_images(self, seen: GroupSeen, act: acts.UpdateImages) -> None:
+        """Change images, if the pod is still the one, and made from what it was."""
+        made_from = f"/metadata/annotations/{names.SPEC_HASH.replace('/', '~1')}"
+        operations: list[Json] = [
+            {"op": "test", "path": "/metadata/uid", "value": act.uid},
+            {"op": "test", "path": made_from, "value": act.made_from},
+            {"op": "replace", "path": made_from, "value": act.spec_hash},
+        ]
+        for place, image in act.images.items():
+            path = f"/spec/{place}/image"
+            operations.append({"op": "replace", "path": path, "value": image})
+        await self._client.patch(PODS, seen.key, JsonPatch(tuple(operations)))
 
     async def _sync_files(self, seen: GroupSeen, act: acts.SyncFiles) -> Outcome | None:
         """Have the sidecar copy files; say on the pod that it did, or wake its node."""
@@ -218,6 +253,9 @@ class Performer:
         uid = pod.metadata.uid
         try:
             behind = await synchronize(self._agents(pod), seen.data, seen.group.spec)
+        except AgentRefused as error:
+            self._silent.discard(uid)
+            return Retry(_TOUCH, error.reason, error.message)
         except PeerError as error:
             self._silent.add(uid)
             words = f"the sidecar of pod {pod.metadata.name} must answer: {error.message}"

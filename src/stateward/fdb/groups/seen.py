@@ -44,6 +44,9 @@ class GroupSeen:
     #: The hash of what the sidecar of a split pod shall have copied; empty: it need not yet.
     files: str = ""
     posted: Posted | None = None
+    #: All that the pod has otherwise than it shall: images beside fdbserver, by their places.
+    #: None: it has all, or something else otherwise.
+    old_images: Mapping[str, str] | None = None
     #: The sidecar of the pod was asked last and gave no answer.
     silent: bool = False
 

@@ -14,7 +14,7 @@ from msgspec import UNSET
 
 from stateward.core.facts import Unknown
 from stateward.core.moments import from_rfc3339, to_rfc3339
-from stateward.core.outcome import Done, Outcome
+from stateward.core.outcome import Blocked, Done, Outcome
 from stateward.fdb.api.group import (
     FoundationDBProcessGroupStatus,
     GroupConditionType,
@@ -108,19 +108,30 @@ def _readiness(
     seen: GroupSeen, view: GroupView, wrong: list[Kind], outcome: Outcome
 ) -> tuple[str, str, str]:
     """Return whether a group is ready, why in one word, and in a sentence."""
+    if isinstance(outcome, Blocked):
+        return "False", outcome.reason, outcome.message
     if wrong:
         return "False", wrong[0].value, _WORDS[wrong[0]]
     if Kind.READY not in view.conditions:
-        if isinstance(outcome, Done):
-            return "False", "NothingRuns", "nothing of it shall run any more"
-        return "False", outcome.reason, outcome.message
+        return _absence(seen, outcome)
     was = kube.is_true(seen.group.status.conditions, Kind.READY)
     if isinstance(found := reporting(seen), Unknown) and not was:
         return "False", "ProcessesUnknown", found.reason
     return "True", "AllReport", "its pod is there and all of its processes report"
 
 
+def _absence(seen: GroupSeen, outcome: Outcome) -> tuple[str, str, str]:
+    """Return the same of a group with which nothing is wrong, and which does not serve."""
+    if seen.emptied:
+        return "False", "HoldsNothing", "it holds nothing any more, and shall go"
+    if isinstance(outcome, Done):
+        return "False", "PodGoing", "its pod goes"
+    return "False", outcome.reason, outcome.message
+
+
 def _doing(conditions: Iterable[Condition], outcome: Outcome) -> str:
+    if isinstance(outcome, Blocked):
+        return f"{outcome.message}; {outcome.hint}"
     if not isinstance(outcome, Done):
         return outcome.message
     ready = kube.find(conditions, Kind.READY)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from typing import Final, Protocol
+from typing import Final
 
+from stateward.fdb.admin.pod_agent import AgentRefused, PodAgent
 from stateward.fdb.api.group import FoundationDBProcessGroupSpec
 from stateward.fdb.build import config_map
 from stateward.fdb.model import names
@@ -14,19 +15,6 @@ from stateward.fdb.model import names
 _CONF: Final = "fdbmonitor.conf"
 #: What else is copied, by the key of the config map that it is under.
 _COPIED: Final = {names.CLUSTER_FILE_KEY: "fdb.cluster", names.CA_FILE_KEY: "ca.pem"}
-
-
-class PodAgent(Protocol):
-    """What is asked of the sidecar of a pod; a PeerError: it does not answer, or not so."""
-
-    async def check_hash(self, file: str) -> str:
-        """Return the SHA-256 of a file that it copied."""
-
-    async def copy(self) -> None:
-        """Have it copy all files, and write the monitor's configuration."""
-
-    async def substitutions(self) -> dict[str, str]:
-        """Return what it writes for variables of the monitor's configuration."""
 
 
 async def synchronize(
@@ -55,7 +43,17 @@ async def _wanted(
 
 
 async def _differing(agent: PodAgent, wanted: Mapping[str, str]) -> list[str]:
-    return [it for it in sorted(wanted) if await agent.check_hash(it) != wanted[it]]
+    return [it for it in sorted(wanted) if await _hash_of(agent, it) != wanted[it]]
+
+
+async def _hash_of(agent: PodAgent, file: str) -> str:
+    """Return the hash of a file; empty: it was never copied."""
+    try:
+        return await agent.check_hash(file)
+    except AgentRefused as error:
+        if not error.is_missing:
+            raise
+        return ""
 
 
 def substituted(text: str, values: Mapping[str, str]) -> str:

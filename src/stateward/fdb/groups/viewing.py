@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from msgspec import UNSET
@@ -11,7 +12,8 @@ from stateward.core.moments import from_rfc3339
 from stateward.core.version import Version
 from stateward.fdb.api import questions
 from stateward.fdb.api.group import GroupConditionType
-from stateward.fdb.build import commandlines, config_map, environment
+from stateward.fdb.build import config_map
+from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.decide.groups.conditions import GroupFacts, conditions
 from stateward.fdb.groups.decide import service_ip
 from stateward.fdb.groups.memo import Memo
@@ -21,11 +23,14 @@ from stateward.fdb.model.addresses import host_of
 from stateward.fdb.model.names import ProcessGroupID
 from stateward.fdb.status.processes import Reporting
 from stateward.fdb.views import GroupView, PodSeen
+from stateward.kube import conditions as kube
 from stateward.kube.objects.pods import Pod
 
 #: Seconds from which a terminating pod has failed, where no cluster says otherwise.
 _FAILED: Final = 300.0
 _ZONE_VARIABLE: Final = "FDB_ZONE_ID"
+#: The hash of no pod: whatever it was made from, it must be made anew.
+_OUTDATED: Final = "outdated"
 _NO_VERSION: Final = Version(0, 0, 0)
 _UNASKED: Final = Unknown("nobody has asked the database since this operator was started")
 
@@ -93,7 +98,7 @@ def _judged(seen: GroupSeen, memo: Memo, found: Fact[tuple[Reporting, ...]]) -> 
         uid=group.metadata.uid,
         id=ProcessGroupID.parse(spec.process_group_id),
         servers=spec.servers_per_pod,
-        conditions=conditions(facts_of(seen, memo)),
+        conditions=_conditions(seen, memo),
         marked=spec.remove,
         marked_since=_since(spec.removal_timestamp),
         excluded=spec.excluded,
@@ -109,6 +114,20 @@ def _judged(seen: GroupSeen, memo: Memo, found: Fact[tuple[Reporting, ...]]) -> 
     )
 
 
+def _conditions(seen: GroupSeen, memo: Memo) -> dict[GroupConditionType, float]:
+    """Return what is true of a group; images that are changed in place are no other pod."""
+    facts = facts_of(seen, memo)
+    if seen.old_images is None or seen.pod is None or seen.emptied:
+        return conditions(facts)
+    made_from = seen.pod.metadata.annotations.get(names.SPEC_HASH, "")
+    found = conditions(replace(facts, pod_hash=made_from))
+    found.pop(GroupConditionType.READY, None)
+    kind = GroupConditionType.INCORRECT_SIDECAR_IMAGE
+    before = kube.find(seen.group.status.conditions, kind)
+    since = None if before is None else _since(before.last_transition_time)
+    return {**found, kind: seen.now if since is None else since}
+
+
 def facts_of(seen: GroupSeen, memo: Memo) -> GroupFacts:
     """Return what conditions of a group are judged by."""
     group, wanted, posted = seen.group, seen.wanted, seen.posted
@@ -122,7 +141,7 @@ def facts_of(seen: GroupSeen, memo: Memo) -> GroupFacts:
         service=seen.service,
         wants_claim=wanted.claim is not None,
         wants_service=wanted.service is not None,
-        pod_hash=wanted.pod_hash,
+        pod_hash=_OUTDATED if _tells_old_address(seen) else wanted.pod_hash,
         claim_hash=wanted.claim_hash,
         conf=None if data is None else config_map.conf_text(data, group.spec),
         files_hash=memo.files_hash(group, data) if data is not None and is_split else "",
@@ -135,6 +154,14 @@ def facts_of(seen: GroupSeen, memo: Memo) -> GroupFacts:
         now=seen.now,
         failed_after=_failed_after(seen),
     )
+
+
+def _tells_old_address(seen: GroupSeen) -> bool:
+    """Tell whether the processes of a pod tell an address that its service no longer has."""
+    if seen.wanted.service is None or seen.pod is None or seen.service is None:
+        return False
+    now = service_ip(seen.service, seen.group.spec.service.pod_ip_family)
+    return now not in {"", seen.pod.metadata.annotations.get(names.PUBLIC_IP)}
 
 
 def reporting(seen: GroupSeen) -> Fact[tuple[Reporting, ...]]:

@@ -74,7 +74,7 @@ class Leftovers:
     def __init__(self, status: Status) -> None:
         self._status = status
         self._roster = roster(status)
-        self._logs = _log_addresses(status)
+        self._logs = log_addresses(status)
 
     def on(self, instance: str, processes: int) -> Fact[Left]:
         """Tell whether a process group is excluded and has nothing any more, by positive proof.
@@ -129,7 +129,7 @@ def _is_beside(nameless: Sequence[Reporting], processes: Sequence[Reporting]) ->
     return any(it.localities.get(locality.MACHINE) in here for it in nameless)
 
 
-def _log_addresses(status: Status) -> Fact[frozenset[str]]:
+def log_addresses(status: Status) -> Fact[frozenset[str]]:
     """Return where logs of any generation are, also of those before the current one."""
     sets = cluster(status).logs
     if sets is UNSET or not sets:

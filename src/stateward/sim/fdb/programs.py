@@ -96,7 +96,7 @@ class FdbProgram:
             return
         orders = {} if self.isolated else self.keeper.orders()
         if self.keeper.drops:
-            for name in self.children.keys() - orders.keys():
+            for name in [it for it in self.children if it not in orders]:
                 self._drop(name)
         for name in orders:
             if name not in self.children:

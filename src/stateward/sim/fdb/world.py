@@ -98,6 +98,11 @@ class FdbWorld:
         self._operators += count
         return found
 
+    def crash(self, slot: Slot, rest: float | None = None) -> None:
+        """Kill an operator process; the next one starts after so many seconds, or by chance."""
+        if slot.process is not None:
+            slot.process.crash(rest=rest)
+
     def surroundings(self, line: Line, ports: Ports, identity: str) -> Surroundings:
         """Return what an operator process has."""
         self.metrics.append(Metrics(ports.clock))

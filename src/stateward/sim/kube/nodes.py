@@ -177,11 +177,8 @@ class Nodes:
             return
         self._api.bind(key, Target(node.name))
         address = self._used(key.name) or self._unused()
-        named = sorted((it["name"] for it in pod["spec"]["containers"]), key=self._is_other)
+        named = sorted((it["name"] for it in pod["spec"]["containers"]), key=self._main.__ne__)
         self._kubelet.take_in(Lodger(key, uid, node, address, self._luck[uid], tuple(named)))
-
-    def _is_other(self, container: str) -> bool:
-        return container != self._main
 
     def _used(self, name: str) -> str:
         """Return an address that a pod of another name had, if those are given once more."""

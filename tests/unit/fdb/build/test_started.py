@@ -21,10 +21,10 @@ from stateward.emulate.keepers.split import substitutions as split
 from stateward.emulate.keepers.unified import config as configs
 from stateward.emulate.keepers.unified import judgement
 from stateward.fdb.api.kind import FoundationDBProcessGroup
-from stateward.fdb.build.commandlines import Untold, expected, same
 from stateward.fdb.build.config_map import conf_text, config_map
-from stateward.fdb.build.environment import environment
 from stateward.fdb.build.pod import pod
+from stateward.fdb.build.servers.commandlines import Untold, expected, same
+from stateward.fdb.build.servers.environment import environment
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.names import SIDECAR_CONTAINER

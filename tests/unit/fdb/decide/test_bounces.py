@@ -109,6 +109,6 @@ def test_whoever_is_to_be_left_out_is_left_out() -> None:
 
 
 def test_patience_is_the_specs() -> None:
-    state = {S1: {WRONG: 40, "MissingProcesses": 40}, S2: wrong()}
+    state: State = {S1: {WRONG: 40, "MissingProcesses": 40}, S2: wrong()}
     more = {"ignoreMissingProcessesSeconds": 60}
     assert names(planned("s1? s2", state, automationOptions=more).waiting) == [S1]

@@ -166,13 +166,27 @@ def test_names_wait_until_all_tell_theirs() -> None:
     assert chosen(found) == [str(address(f"storage-{it}")) for it in (1, 2, 4)]
 
 
+def test_testers_and_those_that_are_excluded_need_no_names() -> None:
+    mute: dict[str, Any] = {"locality": {"instance_id": "storage-4", "zoneid": "z4"}}
+    entries = {"test-1": mute, "storage-4": {**mute, "excluded": True}}
+    found = judge(seen("s1 s2 s3 s4 T5", routing={}, entries=entries))
+    assert chosen(found) == [str(name(it)) for it in NOW.split()]
+
+
+def test_whoever_does_not_say_whether_it_is_excluded_is_not_chosen() -> None:
+    quiet = entry(group("s9@9"))
+    del quiet["excluded"]
+    quiet["locality"]["instance_id"] = "far-storage-9"
+    assert judge(seen("s1 s2 s3?", strangers={"far": quiet})).change is None
+
+
 def both(number: int) -> dict[str, str]:
     bare = host(ProcessGroupID.parse(f"storage-{number}"))
     return {"address": f"{bare}:4500:tls,{bare}:4501"}
 
 
 def test_tls_waits_until_all_listen_with_it() -> None:
-    asked = {"mainContainer": {"enableTls": True}}
+    asked: dict[str, Any] = {"mainContainer": {"enableTls": True}}
     half: dict[str, Any] = {f"storage-{it}": both(it) for it in (1, 2, 3)}
     assert judge(seen("s1 s2 s3 s4", entries=half, **asked)).wrong == ()
     found = judge(seen("s1 s2 s3 s4", entries=half | {"storage-4": both(4)}, **asked))

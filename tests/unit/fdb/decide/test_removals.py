@@ -74,6 +74,12 @@ def test_whom_somebody_asked_to_keep_is_kept() -> None:
     assert names(surplus(replace(view, counts={}))) == ["storage-1", "storage-2"]
 
 
+def test_where_those_are_that_must_stay_fewer_others_do() -> None:
+    keep: dict[str, Any] = {"cancelReplacementsForProcessGroups": ["storage-3"]}
+    view = cluster("s1 s2 s1", counts={"s": 2}, automationOptions=keep)
+    assert names(surplus(view)) == ["storage-1"]
+
+
 WORDS = st.builds(
     "".join, st.tuples(st.sampled_from("sl"), st.sampled_from("1234"), st.sampled_from(["", "?"]))
 )

@@ -178,6 +178,14 @@ def test_between_two_zones_there_is_a_pause(seconds: float, expected: list[str])
     assert len(found.held) == 1 - len(expected)
 
 
+def test_the_pause_is_counted_from_the_last_that_went() -> None:
+    def change(it: GroupView) -> GroupView:
+        since = {1: NOW - 900, 2: NOW - 5}.get(it.id.number)
+        return it if since is None else replace(it, conditions={TERMINATING: since})
+
+    assert planned("s1!> s2!> s3!", change=change).delete == ()
+
+
 def test_the_spec_says_how_long_the_pause_is() -> None:
     short = mode("Zone", waitBetweenRemovalsSeconds=5)
     assert names(planned("s1!> s2!", change=terminating(NOW - 6), **short).delete) == ["storage-2"]

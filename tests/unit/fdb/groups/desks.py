@@ -15,6 +15,7 @@ from stateward.core.facts import Known
 from stateward.core.outcome import Outcome
 from stateward.core.ports import Ports
 from stateward.core.version import Version
+from stateward.fdb.admin.pod_agent import AgentRefused
 from stateward.fdb.api.defaults import normalized
 from stateward.fdb.api.group import FoundationDBProcessGroupSpec
 from stateward.fdb.api.kind import (
@@ -26,7 +27,8 @@ from stateward.fdb.api.kind import (
     FoundationDBProcessGroup,
 )
 from stateward.fdb.api.spec import FoundationDBClusterSpec
-from stateward.fdb.build import commandlines, config_map, environment
+from stateward.fdb.build import config_map
+from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.groups.board import Board, Posted
 from stateward.fdb.groups.caches import GroupCaches, by_cluster
@@ -39,7 +41,7 @@ from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import ProcessGroupID
 from stateward.fdb.status.document import Process
 from stateward.fdb.status.processes import Reporting, Roster
-from stateward.kube.client import MergePatch, Selection
+from stateward.kube.client import Client, MergePatch, Selection
 from stateward.kube.codec import plain
 from stateward.kube.crd.kind import crd
 from stateward.kube.errors import NotFound
@@ -81,6 +83,8 @@ class Doorman(PassThrough):
     """Notes calls; refuses some, and lets the operator end at one of them."""
 
     refusals: dict[str, Exception] = field(default_factory=dict)
+    #: The same, but each of them only once.
+    first: dict[str, Exception] = field(default_factory=dict)
     writes: list[str] = field(default_factory=list)
     calls: int = 0
     #: At which call it ends, and whether that call is still carried out.
@@ -92,6 +96,8 @@ class Doorman(PassThrough):
         for beginning, error in self.refusals.items():
             if words.startswith(beginning):
                 raise error
+        if (found := next(filter(words.startswith, self.first), None)) is not None:
+            raise self.first.pop(found)
         number, self.calls = self.calls, self.calls + 1
         if number == self.kill_at and not self.kill_after:
             raise Killed
@@ -115,10 +121,14 @@ class Sidecar:
     async def check_hash(self, file: str) -> str:
         if self.silent is not None:
             raise self.silent
-        return self.copied.get(file, "")
+        if file not in self.copied:
+            raise AgentRefused(404, f"{file} is not there")
+        return self.copied[file]
 
     async def copy(self) -> None:
         self.copies += 1
+        if not self.mounted:
+            raise AgentRefused(500, "fdb.cluster must not be empty")
         self.copied = dict(self.mounted)
 
     async def substitutions(self) -> dict[str, str]:
@@ -130,8 +140,8 @@ class Sidecar:
 class Desk:
     """A reconciler, a server, and what tests move by hand."""
 
-    def __init__(self) -> None:
-        self.clock = HandClock()
+    def __init__(self, clock: Any = None) -> None:
+        self.clock = clock or HandClock()
         self.api = served_api(Ports(self.clock, Chance(1)))
         for kind in (CLUSTER_KIND, PROCESS_GROUP_KIND):
             self.api.create(CUSTOM_RESOURCES, "", plain(crd(kind)), Author("user"))
@@ -144,7 +154,18 @@ class Desk:
 
     def start(self) -> None:
         """Start the operator, which remembers nothing."""
-        self.caches = GroupCaches(
+        self.caches, acting = self.sight()
+        self.board = Board()
+        metrics = Metrics(self.clock)
+        recorder = Recorder(self.user, self.clock, "test", metrics.events())
+        teller = Teller(Ears(Journal(), metrics.steps("fdb-groups"), recorder), self.clock)
+        self.eyes = Eyes(self.caches, self.board, Memo(), self.clock)
+        hands = Hands(acting, lambda _pod: self.sidecar)
+        self.reconciler = GroupReconciler(self.eyes, hands, teller, self.clock)
+
+    def sight(self) -> tuple[GroupCaches, Client]:
+        """Return what is seen of the server, and through whom is acted."""
+        caches = GroupCaches(
             Cache(PROCESS_GROUPS, (by_cluster(),)),
             Cache(CLUSTERS),
             Cache(PODS),
@@ -152,13 +173,7 @@ class Desk:
             Cache(SERVICES),
             Cache(CONFIG_MAPS),
         )
-        self.board = Board()
-        metrics = Metrics(self.clock)
-        recorder = Recorder(self.user, self.clock, "test", metrics.events())
-        teller = Teller(Ears(Journal(), metrics.steps("fdb-groups"), recorder), self.clock)
-        self.eyes = Eyes(self.caches, self.board, Memo(), self.clock)
-        hands = Hands(self.client, lambda _pod: self.sidecar)
-        self.reconciler = GroupReconciler(self.eyes, hands, teller, self.clock)
+        return caches, self.client
 
     # -------------------------------------------------------------- what is asked for
     async def cluster(self, **said: Any) -> FoundationDBCluster:
@@ -178,7 +193,7 @@ class Desk:
         )
         return made
 
-    async def group(self, text: str = "storage-1", **said: Any) -> FoundationDBProcessGroup:
+    async def group(self, text: str = "storage-1", /, **said: Any) -> FoundationDBProcessGroup:
         """Make a process group, as the cluster's controller does."""
         found = ProcessGroupID.parse(text)
         owner = {
@@ -201,7 +216,7 @@ class Desk:
         }
         return await self.user.create(PROCESS_GROUPS, document)
 
-    async def settled(self, text: str = "storage-1", **said: Any) -> FoundationDBProcessGroup:
+    async def settled(self, text: str = "storage-1", /, **said: Any) -> FoundationDBProcessGroup:
         """Make the cluster and a group, and let it come up."""
         await self.cluster(**said)
         await self.config()
@@ -230,7 +245,7 @@ class Desk:
         found: dict[str, str] = config_map.config_map(self.wanted, self.classes())["data"]
         return found
 
-    async def edit(self, key: ObjectKey = STORAGE, **spec: Any) -> FoundationDBProcessGroup:
+    async def edit(self, key: ObjectKey = STORAGE, /, **spec: Any) -> FoundationDBProcessGroup:
         """Change the spec of a group, as the cluster's controller does."""
         return await self.user.patch(PROCESS_GROUPS, key, MergePatch({"spec": spec}))
 
@@ -263,7 +278,9 @@ class Desk:
 
     async def report(self, *groups: str, available: bool = True, **said: Any) -> None:
         """Have the database say that these groups report."""
-        found = {it: (await self.process(it, **said),) for it in groups}
+        found: dict[str, tuple[Reporting, ...]] = {
+            it: (await self.process(it, **said),) for it in groups
+        }
         self.board.post(SHOP, self.posted(found, available=available))
 
     def posted(self, groups: dict[str, tuple[Reporting, ...]], *, available: bool) -> Posted:
@@ -322,7 +339,8 @@ class Desk:
         return await self.user.get(PROCESS_GROUPS, key)
 
     async def pod(self, key: ObjectKey = STORAGE) -> Pod | None:
-        return await self.there(PODS, key)
+        found: Pod | None = await self.there(PODS, key)
+        return found
 
     async def there(self, resource: Resource[Any], key: ObjectKey) -> Any:
         try:

@@ -58,7 +58,12 @@ async def test_what_a_cache_does_not_show_is_not_gone() -> None:
     desk = Desk()
     await emptied(desk)
     await desk.passes()
-    for resource, key in ((PODS, STORAGE), (VOLUME_CLAIMS, DATA), (SERVICES, STORAGE)):
+    every: tuple[tuple[Any, Any], ...] = (
+        (PODS, STORAGE),
+        (VOLUME_CLAIMS, DATA),
+        (SERVICES, STORAGE),
+    )
+    for resource, key in every:
         bare = {"metadata": {"labels": {"app.kubernetes.io/managed-by": None}}}
         await desk.user.patch(resource, key, MergePatch(bare))
     await desk.passes()
@@ -86,7 +91,8 @@ async def test_a_group_that_is_deleted_too_early_goes_on(case: str) -> None:
     await desk.delete(PODS, STORAGE)
     await desk.end(PODS, STORAGE)
     await desk.passes()
-    assert taken(desk) == [] and await desk.pod() is not None
+    assert taken(desk) == []
+    assert await desk.pod() is not None
     assert "another one" in (await desk.now()).status.doing
 
 
@@ -118,11 +124,29 @@ async def test_a_pod_that_is_isolated_is_kept_until_somebody_has_seen_enough() -
     note = {"metadata": {"annotations": {names.ISOLATED: "true"}}}
     await desk.user.patch(PODS, STORAGE, MergePatch(note))
     await desk.passes()
-    assert taken(desk) == [] and "isolated" in (await desk.now()).status.doing
+    assert taken(desk) == []
+    assert "isolated" in (await desk.now()).status.doing
     note = {"metadata": {"annotations": {names.ISOLATED: "false"}}}
     await desk.user.patch(PODS, STORAGE, MergePatch(note))
     await desk.passes()
     assert taken(desk) == ["delete pods"]
+
+
+async def test_a_cluster_that_is_skipped_lets_nothing_go() -> None:
+    desk = Desk()
+    await emptied(desk)
+    await desk.user.patch(CLUSTERS, SHOP, MergePatch({"spec": {"skip": True}}))
+    await desk.passes()
+    assert taken(desk) == []
+
+
+async def test_a_cluster_that_is_not_ours_to_see_loses_nothing() -> None:
+    desk = Desk()
+    await emptied(desk)
+    await desk.see()
+    desk.caches.clusters.remove(SHOP)
+    await desk.reconciler.reconcile(STORAGE)
+    assert taken(desk) == []
 
 
 # ------------------------------------------------------------------ a cluster that goes
@@ -149,6 +173,9 @@ async def test_with_its_cluster_a_group_goes_and_its_data_stays() -> None:
 async def test_data_goes_too_if_that_was_asked_for() -> None:
     desk = Desk()
     await without_cluster(desk, deletionPolicy="Delete")
+    assert taken(desk) == ["delete pods", "delete persistentvolumeclaims"]
+    await desk.end(VOLUME_CLAIMS, DATA)
+    await desk.passes()
     assert taken(desk) == ["delete pods", "delete persistentvolumeclaims", DROPPED]
 
 
@@ -172,7 +199,8 @@ async def test_a_cluster_that_only_a_cache_does_not_show_is_there() -> None:
     await desk.see()
     desk.caches.clusters.remove(SHOP)
     outcome = await desk.reconciler.reconcile(STORAGE)
-    assert isinstance(outcome, Retry) and outcome.reason == "ClusterUnseen"
+    assert isinstance(outcome, Retry)
+    assert outcome.reason == "ClusterUnseen"
     assert taken(desk) == []
 
 
@@ -214,4 +242,5 @@ async def test_what_is_not_ours_is_not_deleted() -> None:
     await desk.user.create(VOLUME_CLAIMS, {"metadata": metadata, "spec": claim})
     await desk.passes()
     assert taken(desk) == [DROPPED]
-    assert await desk.there(VOLUME_CLAIMS, DATA) is not None and await desk.pod() is not None
+    assert await desk.there(VOLUME_CLAIMS, DATA) is not None
+    assert await desk.pod() is not None

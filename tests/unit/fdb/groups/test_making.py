@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
+import msgspec
 import pytest
 
 from stateward.core.errors import OutcomeUnknown
 from stateward.core.outcome import Retry
+from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.kind import PROCESS_GROUPS
+from stateward.fdb.build.pod import pod_hash
+from stateward.fdb.build.wanted import Wanted
+from stateward.fdb.groups.viewing import view_of
 from stateward.fdb.model import names
+from stateward.fdb.status.document import Role
 from stateward.kube.client import MergePatch
-from stateward.kube.errors import Forbidden, Unavailable
+from stateward.kube.codec import plain
+from stateward.kube.errors import Forbidden, Invalid, Unavailable
 from stateward.kube.managed import owned
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS
@@ -67,7 +75,7 @@ async def test_a_group_at_rest_is_not_written() -> None:
     desk = Desk()
     await desk.settled()
     desk.clock.advance(1000)
-    await desk.report("storage-1", roles=[], uptime_seconds=1000.0)
+    await desk.report("storage-1", roles=[Role(role="log")], uptime_seconds=1000.0)
     await desk.once()
     assert desk.doorman.writes == []
 
@@ -79,7 +87,8 @@ async def test_what_takes_long_is_told() -> None:
     await desk.passes()
     await desk.say(phase="Pending")
     outcome = await desk.passes()
-    assert isinstance(outcome, Retry) and outcome.after <= 60
+    assert isinstance(outcome, Retry)
+    assert outcome.after <= 60
     assert not desk.wrote("patch")
     desk.clock.advance(61)
     await desk.passes()
@@ -105,6 +114,33 @@ async def test_with_services_the_pod_tells_the_address_of_its_own() -> None:
     pod, service = await desk.pod(), await desk.there(SERVICES, STORAGE)
     assert pod is not None
     assert pod.metadata.annotations[names.PUBLIC_IP] == service.spec.cluster_ip
+
+
+async def test_a_service_that_was_lost_has_its_address_again() -> None:
+    desk = Desk()
+    await desk.settled(**BY_SERVICE)
+    before = await desk.there(SERVICES, STORAGE)
+    await desk.delete(SERVICES, STORAGE)
+    await desk.passes()
+    after = await desk.there(SERVICES, STORAGE)
+    assert after.metadata.uid != before.metadata.uid
+    assert after.spec.cluster_ip == before.spec.cluster_ip
+    assert conditions(await desk.now()) == {"Ready": "True"}
+
+
+async def test_a_pod_that_tells_an_address_of_nobody_must_be_made_anew() -> None:
+    desk = Desk()
+    await desk.settled(**BY_SERVICE)
+    before = await desk.there(SERVICES, STORAGE)
+    await desk.delete(SERVICES, STORAGE)
+    # The embedded server gives an address twice, so the refusal of a real one is played.
+    desk.doorman.first["create services"] = Invalid("provided IP is already allocated")
+    reserved = {"namespace": STORAGE.namespace, "name": "reserved"}
+    await desk.user.create(SERVICES, {"metadata": reserved, "spec": {"ports": [{"port": 1}]}})
+    await desk.passes()
+    after = await desk.there(SERVICES, STORAGE)
+    assert after.spec.cluster_ip not in {"", before.spec.cluster_ip}
+    assert wrong(await desk.now()) == ["IncorrectPodSpec"]
 
 
 async def test_the_claim_goes_with_the_cluster_only_if_that_is_asked_for() -> None:
@@ -135,7 +171,8 @@ async def test_labels_that_are_asked_for_are_put_on_and_others_stay() -> None:
     await desk.edit(logGroup="other")
     await desk.passes()
     found = await desk.pod()
-    assert found is not None and found.metadata.uid == pod.metadata.uid
+    assert found is not None
+    assert found.metadata.uid == pod.metadata.uid
     assert found.metadata.labels["mine"] == "1"
     assert found.metadata.labels[names.GROUP_ID_LABEL] == "storage-1"
     assert found.metadata.annotations[names.SPEC_HASH] == hashed
@@ -148,7 +185,8 @@ async def test_somebody_who_takes_labels_off_again_and_again_is_not_fought() -> 
         note = {"metadata": {"labels": {names.GROUP_ID_LABEL: None}}}
         await desk.user.patch(PODS, STORAGE, MergePatch(note))
         outcome = await desk.once()
-    assert isinstance(outcome, Retry) and outcome.reason == "DoneInVain"
+    assert isinstance(outcome, Retry)
+    assert outcome.reason == "DoneInVain"
     assert len(desk.wrote("patch pods")) == 3
 
 
@@ -164,11 +202,13 @@ async def test_a_pod_that_is_obsolete_is_made_anew() -> None:
     await desk.passes()
     assert wrong(await desk.now()) == []
     assert conditions(await desk.now())["Ready"] == "False"
-    assert len(desk.wrote("delete pods")) == 1 and not desk.wrote("create")
+    assert len(desk.wrote("delete pods")) == 1
+    assert not desk.wrote("create")
     await desk.end(PODS, STORAGE)
     await desk.passes()
     found = await desk.pod()
-    assert found is not None and found.metadata.uid != pod.metadata.uid
+    assert found is not None
+    assert found.metadata.uid != pod.metadata.uid
     assert not desk.wrote("delete persistentvolumeclaims", "create persistentvolumeclaims")
     await desk.run_pod()
     await desk.report("storage-1")
@@ -208,7 +248,8 @@ async def test_a_pod_that_has_ended_is_made_anew_after_a_while(phase: str) -> No
     pod = await desk.run_pod()
     await desk.say(phase=phase)
     outcome = await desk.once()
-    assert isinstance(outcome, Retry) and outcome.after == 30
+    assert isinstance(outcome, Retry)
+    assert outcome.after == 30
     desk.clock.advance(31)
     await desk.once()
     assert len(desk.wrote("delete pods")) == 1
@@ -216,7 +257,53 @@ async def test_a_pod_that_has_ended_is_made_anew_after_a_while(phase: str) -> No
         await desk.end(PODS, STORAGE)
     await desk.passes()
     found = await desk.pod()
-    assert found is not None and found.metadata.uid != pod.metadata.uid
+    assert found is not None
+    assert found.metadata.uid != pod.metadata.uid
+
+
+# ------------------------------------------------------------------ images in place
+
+
+async def upgraded(desk: Desk, version: str) -> None:
+    """Ask for another version, as the cluster's controller does of its groups."""
+    spec = msgspec.structs.replace(desk.wanted.spec, version=version)
+    basis = {it.name: getattr(desk.wanted, it.name) for it in fields(desk.wanted) if it.init}
+    desk.wanted = Wanted(**{**basis, "spec": spec})
+    wanted = desk.wanted.group(names.ProcessGroupID.parse("storage-1"))
+    await desk.edit(processSettings=plain(wanted.process_settings))
+
+
+@pytest.mark.parametrize("kind", ["unified", "split"])
+async def test_a_new_sidecar_comes_in_place(kind: str) -> None:
+    desk = Desk()
+    await desk.settled(imageType=kind)
+    before = await desk.pod()
+    await upgraded(desk, "7.4.1")
+    await desk.see()
+    view = view_of(desk.eyes.glance(await desk.now()), desk.eyes.memo)
+    assert Kind.INCORRECT_SIDECAR_IMAGE in view.conditions
+    assert Kind.INCORRECT_POD_SPEC not in view.conditions
+    await desk.once()
+    pod = await desk.pod()
+    assert before is not None
+    assert pod is not None
+    assert pod.metadata.uid == before.metadata.uid
+    images = {it.name: it.image for it in (*pod.spec.containers, *pod.spec.init_containers)}
+    assert "7.3.63" in images.pop(names.MAIN_CONTAINER)
+    assert all("7.4.1" in it for it in images.values())
+    assert pod.metadata.annotations[names.SPEC_HASH] == pod_hash(await desk.now())
+    assert not desk.wrote("delete")
+    await desk.once()
+    assert len(desk.wrote("patch pods")) == 1
+
+
+async def test_a_pod_that_differs_otherwise_is_not_changed_in_place() -> None:
+    desk = Desk()
+    await desk.settled()
+    await upgraded(desk, "7.3.64")
+    await desk.passes()
+    assert not desk.wrote("patch pods", "delete pods")
+    assert "IncorrectPodSpec" in wrong(await desk.now())
 
 
 # ------------------------------------------------------------------ groups that shall go

@@ -48,7 +48,8 @@ async def test_what_the_compatible_operator_made_is_adopted(what: str) -> None:
     await desk.passes()
     resource, key, _ = SPECS[what]
     metadata = (await desk.there(resource, key)).metadata
-    assert metadata.uid == uid and not desk.wrote("delete")
+    assert metadata.uid == uid
+    assert not desk.wrote("delete")
     assert names.instance_labels("shop").items() <= metadata.labels.items()
     if what == "claim":
         assert metadata.labels[names.CLUSTER_UID_LABEL] == cluster.metadata.uid
@@ -64,7 +65,8 @@ async def test_what_a_group_let_go_is_adopted_by_the_next_of_its_name() -> None:
     group = await desk.group()
     await desk.passes()
     pod = await desk.pod()
-    assert pod is not None and pod.metadata.uid == uid
+    assert pod is not None
+    assert pod.metadata.uid == uid
     assert pod.metadata.controller is not None
     assert pod.metadata.controller.uid == group.metadata.uid
 
@@ -76,12 +78,15 @@ async def test_strangers_are_told_of_and_left_alone(what: str) -> None:
     await desk.group()
     uid = await put(desk, what, labels={"app": "other"})
     for _ in range(3):
-        assert isinstance(await desk.once(), Retry)
+        outcome = await desk.once()
+    assert isinstance(outcome, Retry)
+    assert outcome.reason == "NameTaken"
     resource, key, _ = SPECS[what]
     found = await desk.there(resource, key)
     assert (found.metadata.uid, found.metadata.labels) == (uid, {"app": "other"})
     group = await desk.now()
-    assert SPECS[what][0].kind in group.status.doing and "not of this" in group.status.doing
+    assert SPECS[what][0].kind in group.status.doing
+    assert "not of this" in group.status.doing
     if what != "pod":
         assert await desk.pod() is None
 
@@ -93,8 +98,10 @@ async def test_a_claim_with_the_data_of_another_cluster_is_never_used() -> None:
     ours = names.instance_labels("shop") | {names.CLUSTER_UID_LABEL: "an-earlier-one"}
     await put(desk, "claim", labels=ours)
     outcome = await desk.passes()
-    assert isinstance(outcome, Retry) and outcome.reason == "ClaimTaken"
-    assert await desk.pod() is None and not desk.wrote("patch persistentvolumeclaims", "delete")
+    assert isinstance(outcome, Retry)
+    assert outcome.reason == "ClaimTaken"
+    assert await desk.pod() is None
+    assert not desk.wrote("patch persistentvolumeclaims", "delete")
     assert "another cluster" in (await desk.now()).status.doing
 
 
@@ -123,7 +130,10 @@ async def test_a_claim_that_goes_and_no_cache_shows_has_no_pod_either() -> None:
     ours = {names.CLUSTER_UID_LABEL: cluster.metadata.uid}
     await put(desk, "claim", labels=ours, finalizers=["kubernetes.io/pvc-protection"])
     await desk.delete(VOLUME_CLAIMS, DATA)
-    await desk.passes()
+    for _ in range(3):
+        outcome = await desk.once()
+        assert isinstance(outcome, Retry)
+        assert outcome.reason == "ClaimTerminating"
     assert await desk.pod() is None
 
 
@@ -134,7 +144,9 @@ async def test_the_pod_of_an_earlier_group_goes_first() -> None:
     owners = owned_by(PROCESS_GROUPS.kind, STORAGE.name, "of-before")
     uid = await put(desk, "pod", labels=names.instance_labels("shop"), ownerReferences=owners)
     await desk.passes()
-    assert (pod := await desk.pod()) is not None and pod.metadata.uid == uid
+    assert (pod := await desk.pod()) is not None
+    assert pod.metadata.uid == uid
     await desk.end(PODS, STORAGE)  # as the collector does
     await desk.passes()
-    assert (pod := await desk.pod()) is not None and pod.metadata.uid != uid
+    assert (pod := await desk.pod()) is not None
+    assert pod.metadata.uid != uid

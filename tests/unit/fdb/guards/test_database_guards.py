@@ -141,6 +141,22 @@ def test_one_coordinator_away_is_one_too_many() -> None:
     assert "127.0.1.1:4501" in refused("can_lose_a_fault_domain", with_client(lose))
 
 
+def test_a_database_without_coordinators_is_none() -> None:
+    def lose(client: dict[str, Any]) -> None:
+        client["coordinators"]["coordinators"] = []
+
+    assert "there are none" in refused("can_lose_a_fault_domain", with_client(lose))
+
+
+def test_what_cannot_be_read_may_be_anything() -> None:
+    assert "cannot be read" in refused("may_bounce", one_with(uptime_seconds="long"))
+    broken = healthy(messages=[{"name": "client_issues"}, 7])
+    assert "cannot be read" in refused("configuration_is_readable", broken)
+    tree = healthy()
+    tree["cluster"]["processes"]["broken"] = 7
+    assert "cannot be read" in refused("may_bounce", tree)
+
+
 def test_without_a_majority_nothing_goes() -> None:
     def lose(client: dict[str, Any]) -> None:
         client["coordinators"]["quorum_reachable"] = False

@@ -9,11 +9,14 @@ import pytest
 
 from fakes import fdb_pods as made
 from fakes.fdb_hand import Hand, played
+from stateward.core.version import Version
 from stateward.fdb.model import names
 from stateward.fdb.model.addresses import Address
+from stateward.fdb.model.classes import ProcessClass
 from stateward.kube.client import MergePatch
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import NODES, PODS
+from stateward.kube.resources import NAMESPACES, NODES, PODS
+from stateward.sim.fdb.world import served
 
 KNOB = "--knob_max=7"
 
@@ -28,7 +31,14 @@ def annotate(at: Hand, group: str, **said: str | None) -> None:
     at.it.world.api.patch(PODS, made.key(group), patch, made.USER)
 
 
-def test_pods_are_ready_though_nothing_runs_in_them():
+def give_sidecar(at: Hand, group: str, version: str) -> None:
+    containers = at.document(group)["spec"]["containers"]
+    containers[1]["image"] = f"foundationdb/fdb-kubernetes-monitor:{version}"
+    patch = MergePatch({"spec": {"containers": containers}})
+    at.it.world.api.patch(PODS, made.key(group), patch, made.USER)
+
+
+def test_pods_are_ready_though_nothing_runs_in_them() -> None:
     async def play(at: Hand) -> None:
         await at.pods(*made.GROUPS)
         await asyncio.sleep(60)
@@ -45,7 +55,7 @@ def test_pods_are_ready_though_nothing_runs_in_them():
     played(play)
 
 
-def test_pods_of_a_class_keep_away_from_each_other_on_nodes_that_kubernetes_knows():
+def test_pods_of_a_class_keep_away_from_each_other_on_nodes_that_kubernetes_knows() -> None:
     async def play(at: Hand) -> None:
         await at.pods(*made.GROUPS)
         for kind in ("storage", "log"):
@@ -57,7 +67,7 @@ def test_pods_of_a_class_keep_away_from_each_other_on_nodes_that_kubernetes_know
     played(play)
 
 
-def test_a_database_is_made_and_its_processes_report_by_their_groups():
+def test_a_database_is_made_and_its_processes_report_by_their_groups() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS, processes=2)
         assert await at.reporting() == {it: [f"{it}-1", f"{it}-2"] for it in sorted(made.GROUPS)}
@@ -65,7 +75,7 @@ def test_a_database_is_made_and_its_processes_report_by_their_groups():
     played(play)
 
 
-def test_a_new_configuration_counts_at_the_next_start():
+def test_a_new_configuration_counts_at_the_next_start() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         made.write_config(at.it, made.config_map(str(at.string), KNOB))
@@ -87,7 +97,7 @@ def test_a_new_configuration_counts_at_the_next_start():
     played(play)
 
 
-def test_a_touched_pod_sees_its_configuration_sooner():
+def test_a_touched_pod_sees_its_configuration_sooner() -> None:
     def seconds(seed: int, *, touched: bool) -> float:
         found: list[float] = []
 
@@ -110,19 +120,15 @@ def test_a_touched_pod_sees_its_configuration_sooner():
     assert max(seconds(it, touched=False) for it in (1, 2, 3)) > 10
 
 
-def test_a_configuration_that_cannot_be_is_refused_and_the_last_one_stays():
+def test_a_configuration_that_cannot_be_is_refused_and_the_last_one_stays() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
-        key = names.unified_conf_key(names.ProcessClass.LOG)
+        key = names.unified_conf_key(ProcessClass.LOG)
         made.write_config(at.it, {key: made.config("log", version="7.4.1")})
         await asyncio.sleep(60)
         assert "7.4.1" not in annotated(at, "log-1", names.LAUNCHER_CONFIGURATION)
         # A sidecar of that version brings the program.
-        image = f"foundationdb/fdb-kubernetes-monitor:{'7.4.1'}"
-        pod = at.document("log-1")
-        pod["spec"]["containers"][1]["image"] = image
-        patch = MergePatch({"spec": {"containers": pod["spec"]["containers"]}})
-        at.it.world.api.patch(PODS, made.key("log-1"), patch, made.USER)
+        give_sidecar(at, "log-1", "7.4.1")
         await at.until(
             "it is accepted",
             lambda: "7.4.1" in annotated(at, "log-1", names.LAUNCHER_CONFIGURATION),
@@ -131,7 +137,41 @@ def test_a_configuration_that_cannot_be_is_refused_and_the_last_one_stays():
     played(play)
 
 
-def test_a_process_that_is_killed_comes_back_and_others_go_on():
+def test_all_are_another_release_at_once_when_they_are_killed() -> None:
+    async def play(at: Hand) -> None:
+        await at.serve(*made.GROUPS)
+        for it in made.GROUPS:
+            give_sidecar(at, it, "7.4.1")
+        made.write_config(at.it, made.config_map(str(at.string), version="7.4.1"))
+        await at.until(
+            "all accept it",
+            lambda: all(
+                "7.4.1" in annotated(at, it, names.LAUNCHER_CONFIGURATION) for it in made.GROUPS
+            ),
+        )
+        every = [Address(at.ip(it), 4501) for it in made.GROUPS]
+        assert await at.admin.kill(every, twice=True) >= len(every)
+        at.version = Version.parse("7.4.1")
+        await at.available()
+        assert list(await at.reporting()) == sorted(made.GROUPS)
+        assert at.line("log-1").startswith("/var/fdb/shared-binaries/bin/7.4.1/fdbserver ")
+        # The image of the main container follows: it is started again for it.
+        before = at.disk("log-1")
+        containers = at.document("log-1")["spec"]["containers"]
+        containers[0]["image"] = "foundationdb/fdb-kubernetes-monitor:7.4.1"
+        patch = MergePatch({"spec": {"containers": containers}})
+        at.it.world.api.patch(PODS, made.key("log-1"), patch, made.USER)
+        await at.until(
+            "it runs again", lambda: at.line("log-1").startswith("/usr/bin/fdbserver "), within=30
+        )
+        assert at.disk("log-1") == before
+        assert at.document("log-1")["status"]["containerStatuses"][0]["restartCount"] == 1
+        await at.available()
+
+    played(play)
+
+
+def test_a_process_that_is_killed_comes_back_and_others_go_on() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         for _ in range(3):  # each time it waits for longer
@@ -143,7 +183,7 @@ def test_a_process_that_is_killed_comes_back_and_others_go_on():
     played(play)
 
 
-def test_who_is_isolated_runs_nothing_until_it_is_no_longer():
+def test_who_is_isolated_runs_nothing_until_it_is_no_longer() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         annotate(at, "log-1", ISOLATED="true")
@@ -156,7 +196,7 @@ def test_who_is_isolated_runs_nothing_until_it_is_no_longer():
     played(play)
 
 
-def test_a_pod_that_is_made_anew_has_its_data_and_its_own_cluster_file():
+def test_a_pod_that_is_made_anew_has_its_data_and_its_own_cluster_file() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         before, where = at.disk("storage-2"), at.ip("storage-2")
@@ -177,7 +217,7 @@ def test_a_pod_that_is_made_anew_has_its_data_and_its_own_cluster_file():
     played(play)
 
 
-def test_a_pod_without_a_claim_begins_with_nothing():
+def test_a_pod_without_a_claim_begins_with_nothing() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         before = at.disk("stateless-1")
@@ -192,7 +232,7 @@ def test_a_pod_without_a_claim_begins_with_nothing():
 
 
 @pytest.mark.parametrize("dark", [False, True])
-def test_a_node_is_lost_and_found(dark: bool):
+def test_a_node_is_lost_and_found(dark: bool) -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         node = at.it.node_of(made.key("storage-3"))
@@ -214,7 +254,7 @@ def test_a_node_is_lost_and_found(dark: bool):
     played(play)
 
 
-def test_a_pod_that_sticks_is_there_with_nothing_in_it():
+def test_a_pod_that_sticks_is_there_with_nothing_in_it() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         at.it.stick(made.key("log-2"), 100)
@@ -228,7 +268,16 @@ def test_a_pod_that_sticks_is_there_with_nothing_in_it():
     played(play)
 
 
-def test_the_same_seed_is_the_same_life_and_another_is_another():
+def test_a_kubernetes_with_every_rule_takes_them_too() -> None:
+    async def play(at: Hand) -> None:
+        at.it.world.api.create(NAMESPACES, "", {"metadata": {"name": made.NAMESPACE}}, made.USER)
+        await at.serve(*made.GROUPS)
+        assert list(await at.reporting()) == sorted(made.GROUPS)
+
+    played(play, serve=served)
+
+
+def test_the_same_seed_is_the_same_life_and_another_is_another() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         at.it.kill_process(made.key("log-1"))

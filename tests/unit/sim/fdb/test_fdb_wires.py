@@ -9,6 +9,7 @@ import pytest
 from fakes import fdb_pods as made
 from fakes.fdb_hand import VERSION, Hand, is_so, played
 from stateward.core.errors import OutcomeUnknown, PeerError, PeerUnreachable
+from stateward.fdb.admin.answers import Stage
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, Refusal
 from stateward.fdb.admin.pod_agent import AgentRefused
 from stateward.fdb.model.addresses import Address
@@ -23,7 +24,7 @@ def strike(at: Hand, kind: Kind, *details: str) -> None:
     weather.planned[weather.calls + 1] = [Fault(kind, details)]
 
 
-def test_nobody_answers_where_nothing_runs():
+def test_nobody_answers_where_nothing_runs() -> None:
     async def play(at: Hand) -> None:
         await at.pods(*made.GROUPS)
         began = at.it.world.loop.time()
@@ -36,7 +37,7 @@ def test_nobody_answers_where_nothing_runs():
     played(play)
 
 
-def test_who_asks_by_coordinators_of_before_is_told_of_those_of_now():
+def test_who_asks_by_coordinators_of_before_is_told_of_those_of_now() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         old = at.string
@@ -59,19 +60,24 @@ def test_who_asks_by_coordinators_of_before_is_told_of_those_of_now():
     played(play)
 
 
-def test_data_leaves_who_is_excluded_in_virtual_time():
+def test_data_leaves_who_is_excluded_in_virtual_time() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS, "storage-4")
         target = parse(f"{at.ip('storage-4')}:4501")
-        await at.admin.exclude([target])
+        stages = await at.admin.exclude([target])
         assert target in (await at.admin.exclusions()).excluded
+        began = at.it.world.loop.time()
+        while stages[target] is not Stage.OVER:
+            await asyncio.sleep(1)
+            stages = await at.admin.exclude([target])
+        assert 1 < at.it.world.loop.time() - began < 300
         await at.admin.include([target])
         assert not (await at.admin.exclusions()).excluded
 
     played(play)
 
 
-def test_an_operator_that_gets_nowhere_hears_nothing_of_a_database_that_is_well():
+def test_an_operator_that_gets_nowhere_hears_nothing_of_a_database_that_is_well() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         for it in made.GROUPS:
@@ -94,7 +100,7 @@ def test_an_operator_that_gets_nowhere_hears_nothing_of_a_database_that_is_well(
         (Kind.UNAUTHORIZED, DatabaseRefused, False),
     ],
 )
-def test_a_change_that_goes_wrong(kind: Kind, error: type[PeerError], done: bool):
+def test_a_change_that_goes_wrong(kind: Kind, error: type[PeerError], done: bool) -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         admin = at.admin
@@ -106,7 +112,7 @@ def test_a_change_that_goes_wrong(kind: Kind, error: type[PeerError], done: bool
     played(play)
 
 
-def test_a_database_is_made_once_also_when_it_is_sent_twice():
+def test_a_database_is_made_once_also_when_it_is_sent_twice() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         with pytest.raises(DatabaseRefused) as refused:
@@ -116,7 +122,7 @@ def test_a_database_is_made_once_also_when_it_is_sent_twice():
     played(play)
 
 
-def test_what_was_sent_is_done_though_its_sender_died_and_the_next_one_starts():
+def test_what_was_sent_is_done_though_its_sender_died_and_the_next_one_starts() -> None:
     async def play(at: Hand) -> None:
         await at.serve(*made.GROUPS)
         admin, before = at.admin, len(at.found)
@@ -125,6 +131,18 @@ def test_what_was_sent_is_done_though_its_sender_died_and_the_next_one_starts():
         await at.until("another one is there", lambda: len(at.found) > before)
         assert await at.admin.maintenance() is not None
         waiting.cancel()
+
+    played(play)
+
+
+def test_an_operator_that_crashes_is_put_together_anew() -> None:
+    async def play(at: Hand) -> None:
+        await at.serve(*made.GROUPS)
+        names = {it.identity for it in at.found}
+        at.it.crash(at.slot, 3.0)
+        await at.until("another one is there", lambda: len(at.found) > 1, within=5)
+        assert at.own.identity not in names
+        assert is_so(health.is_available(await at.admin.status()))
 
     played(play)
 
@@ -139,7 +157,7 @@ async def split_pod(at: Hand) -> None:
     await at.until("it is ready", lambda: at.is_ready("storage-1"))
 
 
-def test_a_sidecar_copies_when_it_is_asked_to_and_not_before():
+def test_a_sidecar_copies_when_it_is_asked_to_and_not_before() -> None:
     async def play(at: Hand) -> None:
         await split_pod(at)
         agent = at.own.agents.reach(at.ip("storage-1"))
@@ -162,7 +180,7 @@ def test_a_sidecar_copies_when_it_is_asked_to_and_not_before():
     played(play)
 
 
-def test_a_section_that_is_gone_ends_its_process():
+def test_a_section_that_is_gone_ends_its_process() -> None:
     async def play(at: Hand) -> None:
         await split_pod(at)
         made.write_config(at.it, made.config_map(f"shop:x@{at.ip('storage-1')}:4501"))
@@ -179,7 +197,7 @@ def test_a_section_that_is_gone_ends_its_process():
     played(play)
 
 
-def test_nobody_is_at_another_address():
+def test_nobody_is_at_another_address() -> None:
     async def play(at: Hand) -> None:
         await split_pod(at)
         with pytest.raises(PeerUnreachable):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 import re
 import ssl
-from pathlib import Path
 from typing import Final
 
 import aiohttp
@@ -35,11 +34,18 @@ _FILE: Final = re.compile(r"[A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)*")
 
 
 class HttpAgents:
-    """Reaches sidecars; files of TLS are read anew for every connection, as they may be renewed."""
+    """Reaches sidecars; files of TLS are read anew for every connection, as they may be renewed.
 
-    def __init__(self, tls: Tls | None = None, port: int = PORT) -> None:
+    Without ``checks_hosts`` a certificate need not name the address of its pod; whoever issued it
+    is asked for all the same.
+    """
+
+    def __init__(
+        self, tls: Tls | None = None, port: int = PORT, *, checks_hosts: bool = True
+    ) -> None:
         self._tls = tls
         self._port = port
+        self._checks_hosts = checks_hosts
         self._session: aiohttp.ClientSession | None = None
 
     def reach(self, host: str, *, tls: bool = False) -> HttpAgent:
@@ -69,7 +75,7 @@ class HttpAgents:
         """Return who we are and whom we believe, by the files as they are now."""
         if self._tls is None:
             raise ProgramUnusable("a sidecar with TLS must be shown a certificate, and none is set")
-        return await asyncio.to_thread(_context, self._tls)
+        return await asyncio.to_thread(_context, self._tls, checks_hosts=self._checks_hosts)
 
 
 class HttpAgent:
@@ -146,25 +152,21 @@ async def _text(response: aiohttp.ClientResponse) -> str:
     return data.decode(errors="replace")
 
 
-def _context(tls: Tls) -> ssl.SSLContext:
-    """Return a context of the files; pods are found by address, so no name is checked.
-
-    Whom we talk to is told by the authority alone, as FoundationDB's own processes do it.
-    """
+def _context(tls: Tls, *, checks_hosts: bool) -> ssl.SSLContext:
+    """Return a context of the files as they are now; raise ProgramUnusable."""
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    made.check_hostname = False
+    made.check_hostname = checks_hosts
     made.verify_mode = ssl.CERT_REQUIRED
     made.minimum_version = ssl.TLSVersion.TLSv1_2
+    # Private authorities often lack an extension that the strict check of newer Pythons asks for.
+    made.verify_flags &= ~ssl.VERIFY_X509_STRICT
     try:
         made.load_verify_locations(tls.authority)
         made.load_cert_chain(tls.certificate, tls.key, password=_no_password)
     except (OSError, ssl.SSLError, ValueError) as error:
-        raise ProgramUnusable(f"{_named(tls)} must be usable for TLS: {error}") from None
+        named = ", ".join(map(str, (tls.certificate, tls.key, tls.authority)))
+        raise ProgramUnusable(f"{named} must be usable for TLS: {error}") from None
     return made
-
-
-def _named(tls: Tls) -> str:
-    return ", ".join(str(Path(it)) for it in (tls.certificate, tls.key, tls.authority))
 
 
 def _no_password() -> str:

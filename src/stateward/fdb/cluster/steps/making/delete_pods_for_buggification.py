@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from stateward.core.outcome import DONE, Outcome, Stop
-from stateward.fdb.build.template import faults_of
 from stateward.fdb.cluster.hands.editing import edit
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.steps.making.update_process_groups import shape_difference
+from stateward.fdb.decide.groups.faults import fault_changes
 
 
 class DeletePodsForBuggification:
@@ -24,7 +24,7 @@ class DeletePodsForBuggification:
         """Write what is wanted of those groups, and that their pods are to go."""
         changes, groups = {}, []
         for it, now, wanted in seen.pairs():
-            if faults_of(now.process_settings) != faults_of(wanted.process_settings):
+            if fault_changes(now, wanted):
                 pod = it.pod.uid if it.pod is not None else ""
                 changes[it.name] = {**shape_difference(now, wanted), "obsoletePod": pod}
                 groups.append(it)

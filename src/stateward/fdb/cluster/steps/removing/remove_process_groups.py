@@ -6,11 +6,11 @@ pass), the object is deleted, its pod, claim and service are gone, the exclusion
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from stateward.core.errors import PeerError
-from stateward.core.facts import Unknown
+from stateward.core.facts import Fact, Unknown
 from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import DONE, Outcome, Retry, Stop
 from stateward.fdb.admin.ports import Admin
@@ -24,6 +24,7 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.writing import exactly
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import removing
+from stateward.fdb.decide.absent import left_on
 from stateward.fdb.decide.coordinating import coordinators_now
 from stateward.fdb.decide.including import inclusions
 from stateward.fdb.guards import acts
@@ -31,8 +32,8 @@ from stateward.fdb.guards.guard import refusals
 from stateward.fdb.model.exclusions import Exclusion
 from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER
 from stateward.fdb.status import exclusions as told
-from stateward.fdb.status.exclusions import Leftovers
-from stateward.fdb.views import GroupView
+from stateward.fdb.status.exclusions import Left, Leftovers
+from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.client import MergePatch
 
 _AGAIN: Final = 15.0
@@ -55,9 +56,7 @@ class RemoveProcessGroups:
         """Get as far as possible with every group that shall go."""
         if not any(it.marked for it in seen.view.groups):
             return DONE
-        plan = removing.plan(
-            seen.view, Leftovers(seen.view.database).on, coordinators_now(seen.view)
-        )
+        plan = removing.plan(seen.view, _leftovers(seen.view), coordinators_now(seen.view))
         if plan.gone:
             return await self._note(seen, plan.gone)
         if plan.delete and not isinstance(found := await self._delete(seen, plan.delete), Retry):
@@ -132,6 +131,20 @@ class RemoveProcessGroups:
 
         found = await each([it.name for it in gone], let_go)
         return found or Stop(0.0, "GroupsGone", f"{names_of(gone)} are gone")
+
+
+def _leftovers(view: ClusterView) -> Callable[[str, int], Fact[Left]]:
+    """Return who tells what is left on a group: itself, or all others when it is long gone."""
+    reported = Leftovers(view.database)
+    groups = {str(it.id): it for it in view.groups}
+
+    def left(instance: str, processes: int) -> Fact[Left]:
+        found = reported.on(instance, processes)
+        if isinstance(found, Unknown) and not groups[instance].processes:
+            return left_on(view, groups[instance])
+        return found
+
+    return left
 
 
 def _is_empty(seen: Seen, group: GroupView) -> bool:

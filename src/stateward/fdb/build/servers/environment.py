@@ -7,8 +7,8 @@ from typing import Final
 
 from stateward.core.errors import PeerConfused
 from stateward.fdb.api.kind import FoundationDBProcessGroup
-from stateward.fdb.build.arguments import POD_IP, PUBLIC_IP, host_in
 from stateward.fdb.build.pod import pod_spec
+from stateward.fdb.build.servers.arguments import POD_IP, PUBLIC_IP, host_in
 from stateward.fdb.model.names import LAUNCHER_ENVIRONMENT, MAIN_CONTAINER, SIDECAR_CONTAINER
 from stateward.kube.codec import Json, decode
 from stateward.kube.objects.pods import Pod

@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stateward.fdb.build.arguments import Argument, Env, Host, Number, Piece, Text, arguments
 from stateward.fdb.build.basis import Basis
+from stateward.fdb.build.servers.arguments import (
+    Argument,
+    Env,
+    Host,
+    Number,
+    Piece,
+    Text,
+    arguments,
+)
 from stateward.fdb.model.classes import ProcessClass
 
 #: New arguments wait until a process is told to end: all of them change at once.

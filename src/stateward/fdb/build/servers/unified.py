@@ -6,8 +6,16 @@ import json
 from collections.abc import Iterator
 from itertools import groupby
 
-from stateward.fdb.build.arguments import Argument, Env, Host, Number, Piece, Text, arguments
 from stateward.fdb.build.basis import Basis
+from stateward.fdb.build.servers.arguments import (
+    Argument,
+    Env,
+    Host,
+    Number,
+    Piece,
+    Text,
+    arguments,
+)
 from stateward.fdb.model.classes import ProcessClass
 from stateward.kube.codec import Json
 

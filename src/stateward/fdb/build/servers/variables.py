@@ -10,9 +10,9 @@ from typing import Final
 
 from stateward.fdb.api import questions
 from stateward.fdb.api.questions import FieldPath, Fixed, Source, Variable
-from stateward.fdb.build import arguments as args
-from stateward.fdb.build.arguments import CONF, LOGS
 from stateward.fdb.build.basis import Basis
+from stateward.fdb.build.servers import arguments as args
+from stateward.fdb.build.servers.arguments import CONF, LOGS
 from stateward.fdb.model import names
 from stateward.fdb.model.classes import ProcessClass
 from stateward.kube.codec import Json

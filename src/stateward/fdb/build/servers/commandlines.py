@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from stateward.fdb.api.processes import ImageType
-from stateward.fdb.build.arguments import host_in
+from stateward.fdb.build.servers.arguments import host_in
 
 _VARIABLE: Final = re.compile(r"\$([A-Za-z_][A-Za-z0-9_]*)")
 _SECTION: Final = re.compile(r"\[fdbserver\.[0-9]+\]")
