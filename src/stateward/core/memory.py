@@ -51,8 +51,7 @@ class Memory(Generic[Q, A]):
 
     def kept(self, about: str, asked: Q) -> A | None:
         """Return the answer about a thing; None: another was asked last, or nothing was kept."""
-        last = self._about.get(about)
-        return None if last is None else last.kept(asked)
+        return self._last(about).kept(asked)
 
     def keep(self, about: str, asked: Q, answer: A) -> None:
         """Keep an answer, for those who know only when they have it that it is worth it."""
