@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from stateward.fdb.api.status import Progress
+from stateward.fdb.decide.coordinating import CoordinatorPlan
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.connection import ConnectionString
 
@@ -28,6 +29,8 @@ class Book:
     #: The database was made in this pass.
     configured: bool = False
     progress: Progress | None = None
+    #: What is thought of the coordinators, where a step has thought of them.
+    coordinators: CoordinatorPlan | None = None
 
     def refuse(self, step: str, refusals: Iterable[Refusal]) -> None:
         """Note what held a step back."""
