@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from stateward.core.version import Version
 from stateward.fdb.api.status import Progress
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.connection import ConnectionString
@@ -27,6 +28,9 @@ class Book:
     connection: ConnectionString | None = None
     #: The database was made in this pass.
     configured: bool = False
+    #: The version that ran when the volumes were left that are taken over, and whose they were.
+    running: Version | None = None
+    adopted_from: str = ""
     progress: Progress | None = None
 
     def refuse(self, step: str, refusals: Iterable[Refusal]) -> None:
