@@ -120,6 +120,8 @@ BAD: list[Bad] = [
     Bad("a region of satellites", region(SATELLITE), f"{CONFIGURED}.regions[0].datacenters",
         "must have one data center that is no satellite, got 0"),
     Bad("a region of two", region(DC, DC | {"id": "dc3"}), f"{CONFIGURED}.regions[0].datacenters", "got 2"),
+    Bad("nobody who may write", database(regions=[{"datacenters": [{"id": "dc1", "priority": -1}]}]), f"{CONFIGURED}.regions",
+        "a priority of 0 or more"),
     Bad("a data center in two regions", database(usable_regions=2, regions=[{"datacenters": [DC]}] * 2),
         f"{CONFIGURED}.regions[1].datacenters", "must be other data centers"),
     Bad("a data center with a command in it", region(DC | {"id": "dc1; kill all"}),

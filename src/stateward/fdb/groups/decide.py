@@ -221,6 +221,8 @@ def _sync(seen: GroupSeen) -> Iterator[Act]:
 # ------------------------------------------------------------------ leaving
 def _of_leaving(seen: GroupSeen) -> tuple[Act, ...]:
     """Return how a group goes that was deleted: only when nothing is lost by it."""
+    if seen.skipped and not seen.orphaned:
+        return _of_staying(seen)
     if seen.may_leave:
         return (_last_rites(seen),)
     words = "this process group was deleted: it goes when another one has taken over its data"

@@ -65,6 +65,25 @@ class Performed:
     acted: bool
 
 
+class _Repeats:
+    """Notices that the same is put on an object again and again, because somebody takes it off."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._mended: OrderedDict[str, tuple[str, list[float]]] = OrderedDict()
+
+    def are_vain(self, act: acts.Relabel) -> bool:
+        """Note what is put on an object; tell whether the same was, again and again."""
+        now, words = self._clock.monotonic(), repr((act.labels, act.annotations, act.owners))
+        before, times = self._mended.pop(act.seen.uid, (words, []))
+        lately = [it for it in times if now - it < _VAIN] if before == words else []
+        is_vain = len(lately) >= _OFTEN
+        self._mended[act.seen.uid] = (words, lately if is_vain else [*lately, now])
+        if len(self._mended) > _REMEMBERED:
+            self._mended.popitem(last=False)
+        return is_vain
+
+
 class Performer:
     """Carries out acts."""
 
@@ -73,7 +92,7 @@ class Performer:
         self._agents = agents
         self._clock = clock
         self._silent = silent
-        self._mended: OrderedDict[str, tuple[str, list[float]]] = OrderedDict()
+        self._repeats = _Repeats(clock)
         self._verbs: Mapping[type, Callable[[GroupSeen, Any], Awaitable[Outcome | None]]] = {
             acts.CreateClaim: self._create_claim,
             acts.CreateService: self._create_service,
@@ -184,10 +203,12 @@ class Performer:
         _log.info("deleted", kind=resource.kind, name=key.name, uid=act.uid, why=act.why)
 
     async def _drop_finalizer(self, seen: GroupSeen, _act: acts.DropFinalizer) -> None:
+        """Let go of the object; with the cluster goes whoever would take its exclusion back."""
         metadata = seen.group.metadata
-        if names.FINALIZER not in metadata.finalizers:
+        ours = {names.FINALIZER, *([names.EXCLUSION_FINALIZER] if seen.orphaned else [])}
+        left = [it for it in metadata.finalizers if it not in ours]
+        if len(left) == len(metadata.finalizers):
             return
-        left = [it for it in metadata.finalizers if it != names.FINALIZER]
         version = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
         patch = MergePatch({"metadata": {**version, "finalizers": left}})
         with suppress(NotFound):
@@ -195,7 +216,7 @@ class Performer:
 
     # -------------------------------------------------------------- mending
     async def _relabel(self, _seen: GroupSeen, act: acts.Relabel) -> Outcome | None:
-        if self._is_vain(act):
+        if self._repeats.are_vain(act):
             words = f"{act.resource.kind} {act.seen.name}: somebody takes off what is put on it"
             return Retry(_VAIN, "DoneInVain", words)
         metadata: Json = {"uid": act.seen.uid}
@@ -210,17 +231,6 @@ class Performer:
         patch = MergePatch({"metadata": metadata})
         await self._client.patch(act.resource, act.seen.key, patch)
         return None
-
-    def _is_vain(self, act: acts.Relabel) -> bool:
-        """Note what is put on an object; tell whether the same was, again and again."""
-        now, words = self._clock.monotonic(), repr((act.labels, act.annotations, act.owners))
-        before, times = self._mended.pop(act.seen.uid, (words, []))
-        lately = [it for it in times if now - it < _VAIN] if before == words else []
-        is_vain = len(lately) >= _OFTEN
-        self._mended[act.seen.uid] = (words, lately if is_vain else [*lately, now])
-        if len(self._mended) > _REMEMBERED:
-            self._mended.popitem(last=False)
-        return is_vain
 
     async def _update_images(self, seen: GroupSeen, act: acts.UpdateImages) -> None:
         """Change images, if the pod is still the one, and made from what it was."""

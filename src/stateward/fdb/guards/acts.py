@@ -8,7 +8,11 @@ from stateward.fdb.guards import database as on
 from stateward.fdb.guards.guard import Guard
 
 #: True before anything but a repair.
-_ALWAYS: Final[tuple[Guard, ...]] = (on.database_is_available, on.few_generations)
+_ALWAYS: Final[tuple[Guard, ...]] = (
+    on.database_is_available,
+    on.few_generations,
+    on.configuration_is_told,
+)
 
 EXCLUDE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.recovered_for(120))
 #: Whoever includes while a recovery is under way may make it fail.

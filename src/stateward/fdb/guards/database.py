@@ -11,6 +11,7 @@ from stateward.fdb.guards.guard import Guard, Refusal
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Redundancy
 from stateward.fdb.status import complaints as said
+from stateward.fdb.status import configuration as told
 from stateward.fdb.status import coordinators, health, recovery
 from stateward.fdb.status.document import Process
 from stateward.fdb.status.facts import cluster, known, missing
@@ -119,6 +120,12 @@ def load_is_light(view: ClusterView) -> Refusal | None:
 def configuration_is_readable(view: ClusterView) -> Refusal | None:
     """Refuse while the database cannot read its own configuration."""
     return _without(view, "configuration_is_readable", frozenset({_UNREADABLE}))
+
+
+def configuration_is_told(view: ClusterView) -> Refusal | None:
+    """Refuse where a status leaves out what the database is: what else it leaves out is unknown."""
+    fact = told.configuration(view.database)
+    return _nobody_knows("configuration_is_told", fact) if isinstance(fact, Unknown) else None
 
 
 def all_roles_are_told(view: ClusterView) -> Refusal | None:

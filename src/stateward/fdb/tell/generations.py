@@ -7,6 +7,8 @@ from collections.abc import Container
 from dataclasses import dataclass, field
 from typing import Final
 
+import msgspec
+
 from stateward.core.facts import Known
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.status import Generations
@@ -70,6 +72,13 @@ def generations(view: ClusterView, differences: Differences) -> Generations:
         has_pending_removal=view.generation if going else 0,
         **{name: view.generation for name, it in true.items() if it},
     )
+
+
+def is_as_asked(stages: Generations, generation: int) -> bool:
+    """Tell whether all is as asked now; that it once was stays on record, whatever came since."""
+    told = msgspec.structs.asdict(stages)
+    wrong = told.keys() - {"reconciled", "has_pending_removal"}
+    return stages.reconciled == generation and not any(told[it] for it in wrong)
 
 
 def _any(view: ClusterView, kind: Kind) -> bool:

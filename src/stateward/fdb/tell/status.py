@@ -24,13 +24,19 @@ from stateward.fdb.api.status import (
     RequiredAddresses,
 )
 from stateward.fdb.decide import configuration, coordinating
+from stateward.fdb.decide.coordinating import CoordinatorPlan
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.status import configuration as told
 from stateward.fdb.status import health, movement
 from stateward.fdb.tell.conditions import conditions_of
-from stateward.fdb.tell.generations import Differences, generations, reconciled_groups
+from stateward.fdb.tell.generations import (
+    Differences,
+    generations,
+    is_as_asked,
+    reconciled_groups,
+)
 from stateward.fdb.tell.mirror import mirror
 from stateward.fdb.views import ClusterView
 from stateward.kube import conditions
@@ -65,16 +71,17 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
     """Return the status that the cluster should have; the view holds the one that it has."""
     former = view.status
     outcomes = [_blocking(outcome, pass_) for _, outcome in pass_.said]
-    wrong = coordinating.judge(view).wrong if view.configured else ()
+    judged = coordinating.judge(view) if view.configured else CoordinatorPlan()
+    wrong = judged.wrong
     differences = Differences(
         configuration=_configuration_differs(view),
-        coordinators=bool(wrong),
+        coordinators=bool(wrong) or (bool(judged.why_not) and _is_new(view)),
         config_map=pass_.config_map_differs,
         services=pass_.services_differ,
         outdated=pass_.outdated,
     )
     stages = generations(view, differences)
-    reconciled = stages.reconciled == view.generation
+    reconciled = is_as_asked(stages, view.generation)
     groups, truncated = mirror(view)
     connection = pass_.connection or view.connection
     return msgspec.structs.replace(
@@ -117,10 +124,15 @@ def _blocking(outcome: Outcome, pass_: Told) -> Outcome:
     return outcome
 
 
+def _is_new(view: ClusterView) -> bool:
+    """Tell whether this generation never was as asked: what nobody knows is not as asked then."""
+    return view.configured and view.status.generations.reconciled != view.generation
+
+
 def _configuration_differs(view: ClusterView) -> bool:
     live = told.configuration(view.database)
     if not isinstance(live, Known):
-        return False
+        return _is_new(view)
     return bool(configuration.differs(live.value, configuration.wanted(view.spec)))
 
 

@@ -16,6 +16,7 @@ from stateward.fdb.build.pod import pod_hash
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.groups.viewing import view_of
 from stateward.fdb.model import names
+from stateward.fdb.status.document import Role
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import plain
 from stateward.kube.errors import Forbidden, Invalid, Unavailable
@@ -74,7 +75,7 @@ async def test_a_group_at_rest_is_not_written() -> None:
     desk = Desk()
     await desk.settled()
     desk.clock.advance(1000)
-    await desk.report("storage-1", roles=[], uptime_seconds=1000.0)
+    await desk.report("storage-1", roles=[Role(role="log")], uptime_seconds=1000.0)
     await desk.once()
     assert desk.doorman.writes == []
 
