@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from stateward.fdb.api import questions
 from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster
 from stateward.fdb.api.spec import FoundationDBClusterSpec
-from stateward.fdb.decide.leftovers import Left, LeftClaim, LeftConfig
+from stateward.fdb.decide.groups.leftovers import Left, LeftClaim, LeftConfig
 from stateward.fdb.groups.caches import GroupCaches
 from stateward.fdb.groups.seen import cluster_uid
 from stateward.fdb.model import names

@@ -15,9 +15,8 @@ from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.cluster.left import left_of
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.decide import leftovers
-from stateward.fdb.decide.groups import additions
-from stateward.fdb.decide.leftovers import Left
+from stateward.fdb.decide.groups import additions, leftovers
+from stateward.fdb.decide.groups.leftovers import Left
 from stateward.fdb.groups.board import Posted
 from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.viewing import view_of

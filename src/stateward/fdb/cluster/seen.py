@@ -9,8 +9,8 @@ from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.cluster.book import Book
+from stateward.fdb.decide.groups.leftovers import Left
 from stateward.fdb.decide.groups.replacing import Pair
-from stateward.fdb.decide.leftovers import Left
 from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.codec import Json
 from stateward.kube.objects.configs import ConfigMap

@@ -11,8 +11,8 @@ from stateward.fdb.cluster.hands.editing import each
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.decide import leftovers
-from stateward.fdb.decide.leftovers import Ask, Begin, Leaving, NotFound, Take
+from stateward.fdb.decide.groups import leftovers
+from stateward.fdb.decide.groups.leftovers import Ask, Begin, Leaving, NotFound, Take
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.names import LEFT_VOLUMES, pod_name
 from stateward.kube.codec import Json
