@@ -108,7 +108,7 @@ def test_the_config_map_is_tied_and_untied_as_the_policy_says(first: str, then: 
 # ------------------------------------------------------------------ asked
 def test_a_cluster_of_the_same_name_asks_and_makes_nothing() -> None:
     async def story(it: Story) -> None:
-        before, database = await left(it, spec())
+        before, _ = await left(it, spec())
         kept = config(it)
         await asked(it, spec())
         await it.rest(600)
