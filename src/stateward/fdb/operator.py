@@ -58,7 +58,7 @@ _GROUP_PACE: Final = 0.1
 #: Seconds. A command of fdbcli has a deadline of its own; a pass makes few of them.
 _LONGEST_PASS: Final = 600.0
 #: A command of fdbcli may take its time, so a lease leaves it some.
-TERMS: Final = Terms(duration=45.0, renew_deadline=20.0, retry_every=3.0)
+TERMS: Final = Terms(duration=30.0, renew_deadline=15.0, retry_every=3.0)
 _EVERY_STEP: Final = Limits(burst=200, refill=15.0)
 
 
