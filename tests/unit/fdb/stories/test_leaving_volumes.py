@@ -15,6 +15,7 @@ from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, PODS, VOLUME_CLAIMS
 from stateward.local.rules.deletion import DeleteOptions
+from stateward.sim.faults import Fault
 
 CONFIG = ObjectKey(NAMESPACE, "shop-config")
 
@@ -189,6 +190,188 @@ def test_what_was_adopted_once_is_left_and_adopted_again() -> None:
         await it.reconciled()
 
     played(story)
+
+
+#: As many calls as it takes to have the smallest cluster back; more hit a cluster at rest.
+CALLS = 45
+ENDS = ("crash-before", "crash-after", "crash-answered")
+
+
+@pytest.mark.parametrize("number", range(1, CALLS + 1))
+def test_whenever_the_operator_dies_meanwhile_the_database_comes_back(number: int) -> None:
+    async def story(it: Story) -> None:
+        before, database = await left(it, single())
+        await asked(it, single())
+        weather = it.it.world.weather
+        weather.planned[weather.calls + number] = [Fault.parse(f"{ENDS[number % 3]}:3")]
+        annotate(it, "adopt")
+        await it.reconciled()
+        assert it.database is database
+        assert ids(before) <= set(it.groups())
+        assert set(claims(it)) == set(before)
+        assert sum(line.startswith("configure new") for line in it.watcher.commands) == 1
+
+    played(story)
+
+
+@pytest.mark.parametrize("policy", ["Retain", "Delete"])
+def test_a_cluster_that_is_made_again_at_once_waits_for_the_one_before(policy: str) -> None:
+    async def story(it: Story) -> None:
+        await it.create(single(deletionPolicy=policy))
+        before, database = claims(it), it.database
+        it.it.stick(it.pod(next(iter(it.groups("storage")))), seconds=300)
+        it.delete(CLUSTERS, NAME)
+        it.apply(single(), annotations={names.LEFT_VOLUMES: "adopt"})
+        await it.rest(200)
+        assert it.condition("Ready")["reason"] == "LeftoverLeaving"
+        await it.reconciled()
+        running = [one for one in it.it.realm.databases if one.settings and one.recovery.serves]
+        assert (running == [database]) is (policy == "Retain")
+        assert (set(claims(it)) == set(before)) is (policy == "Retain")
+        await it.at_rest()
+
+    played(story, whole=False)
+
+
+def test_whoever_was_about_to_go_goes_then() -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec(processCounts={"storage": 4}))
+        name = next(iter(it.groups("storage")))
+        it.change(processGroupsToRemove=[name])
+        await it.until("data leaves it", lambda: bool(it.database.barred))
+        database = it.database
+        it.delete(CLUSTERS, NAME)
+        await it.until("gone", lambda: not it.it.world.api.list(PROCESS_GROUPS).items)
+        body = spec(processCounts={"storage": 4}, processGroupsToRemove=[name])
+        it.apply(body, annotations={names.LEFT_VOLUMES: "adopt"})
+        await it.reconciled()
+        await it.until("it goes", lambda: name not in it.groups())
+        await it.reconciled()
+        assert it.database is database
+        assert len(it.groups("storage")) == 4
+
+    played(story)
+
+
+def test_counts_are_as_the_spec_says_afterwards() -> None:
+    async def story(it: Story) -> None:
+        _, database = await left(it, spec(processCounts={"storage": 5}))
+        body = spec(processCounts={"storage": 3, "log": 5})
+        it.apply(body, annotations={names.LEFT_VOLUMES: "adopt"})
+        await it.reconciled()
+        await it.until("some go", lambda: len(it.groups("storage")) == 3)
+        assert len(it.groups("log")) == 5
+        assert it.database is database
+        await it.reconciled()
+
+    played(story)
+
+
+def test_a_database_whose_coordinators_had_addresses_is_not_found_and_nothing_is_lost() -> None:
+    by_address = spec(routing={"useDNSInClusterFile": False})
+
+    async def story(it: Story) -> None:
+        before, database = await left(it, by_address)
+        found = config(it)
+        assert found is not None
+        await asked(it, by_address)
+        annotate(it, "adopt")
+        await it.until("it tells", lambda: reason(it) == "DatabaseMoved")
+        await it.rest(900)
+        assert reason(it) == "DatabaseMoved"
+        assert it.status["doing"].startswith("the database is looked for at 10.")
+        assert not it.is_reconciled
+        now = config(it)
+        assert now is not None
+        assert now["data"]["cluster-file"] == found["data"]["cluster-file"]
+        assert set(claims(it)) == set(before)
+        assert there(it, database) == KEYS
+        assert sum(line.startswith("configure new") for line in it.watcher.commands) == 1
+
+    played(story, whole=False)
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (single(version="7.1.61"), "same minor release"),
+        (
+            single(
+                processes={
+                    "log": {
+                        "volumeClaimTemplate": {
+                            "spec": {"resources": {"requests": {"storage": "0"}}}
+                        }
+                    }
+                }
+            ),
+            "class log no volumes",
+        ),
+    ],
+)
+def test_what_does_not_fit_the_spec_is_not_adopted_until_it_does(body: Json, why: str) -> None:
+    async def story(it: Story) -> None:
+        _, database = await left(it, single())
+        await asked(it, body, annotations={names.LEFT_VOLUMES: "adopt"})
+        await it.rest(300)
+        (blocker,) = it.status["blockers"]
+        assert why in blocker["message"]
+        assert it.groups() == {}
+        it.change(version="7.3.63", processes={"log": None})
+        await it.reconciled()
+        assert it.database is database
+
+    played(story)
+
+
+# ------------------------------------------------------------------ several clusters
+def test_what_clusters_of_other_names_left_is_none_of_ours() -> None:
+    async def story(it: Story) -> None:
+        before, _ = await left(it, single())
+        kept = config(it)
+        other = ObjectKey(NAMESPACE, "shop-log")
+        document = {
+            "apiVersion": CLUSTERS.api_version,
+            "kind": CLUSTERS.kind,
+            "metadata": {
+                "name": other.name,
+                "namespace": NAMESPACE,
+                "annotations": {names.LEFT_VOLUMES: "adopt"},
+            },
+            "spec": single(),
+        }
+        it.it.world.api.create(CLUSTERS, NAMESPACE, document, USER)
+
+        def is_made() -> bool:
+            status = it.it.world.api.get(CLUSTERS, other).document().get("status", {})
+            return bool(status.get("generations", {}).get("reconciled"))
+
+        await it.until("it is made", is_made)
+        await it.rest(120)
+        assert {name: claims(it)[name] for name in before} == before
+        assert config(it) == kept
+        assert len([one for one in it.it.realm.databases if one.settings]) == 2
+
+    played(story, whole=False)
+
+
+def test_volumes_of_a_still_earlier_cluster_stay_where_they_are() -> None:
+    async def story(it: Story) -> None:
+        first, _ = await left(it, single())
+        it.apply(single(), annotations={names.LEFT_VOLUMES: "ignore"})
+        await it.reconciled()
+        second = set(claims(it)) - set(first)
+        it.delete(CLUSTERS, NAME)
+        await it.until("gone", lambda: not it.it.world.api.list(PROCESS_GROUPS).items)
+        it.apply(single(), annotations={names.LEFT_VOLUMES: "adopt"})
+        await it.reconciled()
+        assert set(claims(it)) == set(first) | second
+        assert {name: claims(it)[name] for name in first} == first
+        holding = {f"shop-{one}-data" for one in it.groups() if "stateless" not in one}
+        assert holding == second
+        await it.at_rest()
+
+    played(story, whole=False)
 
 
 # ------------------------------------------------------------------ ignored
