@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from stateward.core.version import Version
 from stateward.fdb.api.status import Progress
+from stateward.fdb.decide.coordinating import CoordinatorPlan
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.connection import ConnectionString
 
@@ -32,6 +33,8 @@ class Book:
     running: Version | None = None
     adopted_from: str = ""
     progress: Progress | None = None
+    #: What is thought of the coordinators, where a step has thought of them.
+    coordinators: CoordinatorPlan | None = None
 
     def refuse(self, step: str, refusals: Iterable[Refusal]) -> None:
         """Note what held a step back."""

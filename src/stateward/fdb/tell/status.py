@@ -59,6 +59,8 @@ class Told:
     running: Version | None = None
     adopted_from: str = ""
     progress: Progress | None = None
+    #: What is thought of the coordinators; None: nobody has thought of them yet.
+    coordinators: coordinating.CoordinatorPlan | None = None
     #: Objects that are not as wanted.
     config_map_differs: bool = False
     services_differ: bool = False
@@ -71,7 +73,9 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
     """Return the status that the cluster should have; the view holds the one that it has."""
     former = view.status
     outcomes = [_blocking(outcome, pass_) for _, outcome in pass_.said]
-    judged = coordinating.judge(view) if view.configured else CoordinatorPlan()
+    judged = CoordinatorPlan()
+    if view.configured:
+        judged = pass_.coordinators or coordinating.judge(view)
     wrong = judged.wrong
     differences = Differences(
         configuration=_configuration_differs(view),
