@@ -68,13 +68,13 @@ RULES: dict[str, dict[str, str]] = {
     },
     "AddServices": {
         "headless where it is asked for": "build/test_around.py:test_the_service_that_gives_names",
-        "one for every group where it is asked for": STORIES + "test_making.py:test_a_cluster_is_made_in_other_ways",
+        "one for every group where it is asked for": STORIES + "test_growing.py:test_a_cluster_is_made_in_other_ways",
     },
     "AddPVCs": {
-        "stateful, none there, and not flagged": STORIES + "test_making.py:test_a_cluster_is_made",
+        "stateful, none there, and not flagged": STORIES + "test_growing.py:test_a_cluster_is_made",
     },
     "AddPods": {
-        "one for every group": STORIES + "test_making.py:test_a_cluster_is_made",
+        "one for every group": STORIES + "test_growing.py:test_a_cluster_is_made",
         "whatever the database says": STORIES + "test_losing.py:test_all_coordinators_pods_are_deleted_at_once",
     },
     "GenerateInitialClusterFile": {
