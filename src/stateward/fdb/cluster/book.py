@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from stateward.core.version import Version
 from stateward.fdb.api.status import Progress
 from stateward.fdb.decide.coordinating import CoordinatorPlan
 from stateward.fdb.guards.guard import Refusal
@@ -28,6 +29,9 @@ class Book:
     connection: ConnectionString | None = None
     #: The database was made in this pass.
     configured: bool = False
+    #: The version that ran when the volumes were left that are taken over, and whose they were.
+    running: Version | None = None
+    adopted_from: str = ""
     progress: Progress | None = None
     #: What is thought of the coordinators, where a step has thought of them.
     coordinators: CoordinatorPlan | None = None

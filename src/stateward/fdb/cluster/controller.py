@@ -129,6 +129,8 @@ class ClusterReconciler:
             refused=[(it.step, it.refusal) for it in book.refused],
             connection=book.connection,
             configured=book.configured,
+            running=book.running,
+            adopted_from=book.adopted_from,
             progress=book.progress,
             coordinators=book.coordinators,
             config_map_differs=seen.config_map is None

@@ -12,8 +12,11 @@ from stateward.core.facts import Fact, Known
 from stateward.core.version import Version
 from stateward.fdb.admin.ports import Admin, Databases
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.cluster.left import left_of
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide.groups import additions, leftovers
+from stateward.fdb.decide.groups.leftovers import Left
 from stateward.fdb.groups.board import Posted
 from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.seen import cluster_uid
@@ -85,6 +88,7 @@ class Observer:
             connection=heard.connection,
             configured=heard.configured,
         )
+        looks = leftovers.concerns(view) or additions.missing(view)
         return Seen(
             cluster=cluster,
             view=view,
@@ -97,6 +101,7 @@ class Observer:
                 ObjectKey(key.namespace, headless_service_name(key.name))
             ),
             admin=heard.admin,
+            left=left_of(eyes.caches, cluster, plan.spec) if looks else Left(),
         )
 
     def forget(self, cluster: ObjectKey) -> None:

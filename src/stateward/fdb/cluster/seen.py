@@ -9,6 +9,7 @@ from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.cluster.book import Book
+from stateward.fdb.decide.groups.leftovers import Left
 from stateward.fdb.decide.groups.replacing import Pair
 from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.codec import Json
@@ -34,6 +35,8 @@ class Seen:
     service: Service | None
     #: Whoever can act on the database; None: there is none yet.
     admin: Admin | None
+    #: What earlier clusters of its name left; only looked for where it matters.
+    left: Left = field(default_factory=Left)
     book: Book = field(default_factory=Book)
 
     def pairs(self) -> Iterator[Pair]:

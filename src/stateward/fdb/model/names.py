@@ -46,6 +46,8 @@ ISOLATED: Final = f"{DOMAIN}/isolate-process-group"
 #: What the monitor of a unified image writes on its own pod.
 LAUNCHER_CONFIGURATION: Final = f"{DOMAIN}/launcher-current-configuration"
 LAUNCHER_ENVIRONMENT: Final = f"{DOMAIN}/launcher-environment"
+#: On a cluster: what becomes of volumes that an earlier one of its name left.
+LEFT_VOLUMES: Final = f"{DOMAIN}/left-volumes"
 #: Touched so that a node looks sooner for a config map that has changed.
 OUTDATED: Final = f"{DOMAIN}/outdated-config-map-seen"
 
