@@ -18,7 +18,7 @@ from stateward.fdb.cluster.observe import Observer, Sources
 from stateward.fdb.cluster.plans import Plans
 from stateward.fdb.groups import caches as groups_caches
 from stateward.fdb.groups.board import Board, Listener
-from stateward.fdb.groups.caches import GroupCaches, by_cluster
+from stateward.fdb.groups.caches import GroupCaches, by_cluster, by_instance
 from stateward.fdb.groups.memo import Memo
 from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.reconciler import CONTROLLER as GROUPS
@@ -184,7 +184,7 @@ def _room(
         kit.informer(CLUSTERS, Selection(namespace, kit.options.selector)),
         kit.informer(PROCESS_GROUPS, Selection(namespace), by_cluster()),
         kit.informer(PODS, ours),
-        kit.informer(VOLUME_CLAIMS, ours),
+        kit.informer(VOLUME_CLAIMS, ours, by_instance()),
         kit.informer(SERVICES, ours),
         kit.informer(CONFIG_MAPS, ours),
     )

@@ -228,7 +228,7 @@ def test_a_pod_that_does_not_end_holds_nobody_up() -> None:
 def test_a_sidecar_that_is_silent_is_told_and_waited_for() -> None:
     async def story(it: Story) -> None:
         await it.create(spec(imageType="split"))
-        silent = [*it.groups("log")][0]  # of one that coordinates, fdbcli would hear nothing
+        silent = next(iter(it.groups("log")))  # of one that coordinates, fdbcli would hear nothing
         recoveries = len(it.recoveries)
         it.it.unreachable[it.pod(silent).name] += 1
         it.change(processes={"general": {"customParameters": ["knob_max_trace_lines=1000000"]}})
@@ -248,7 +248,7 @@ def test_a_sidecar_that_is_silent_is_told_and_waited_for() -> None:
 def test_a_silent_sidecar_does_not_matter_once_its_group_shall_go() -> None:
     async def story(it: Story) -> None:
         await it.create(spec(imageType="split"))
-        silent = [*it.groups("log")][0]
+        silent = next(iter(it.groups("log")))
         it.it.unreachable[it.pod(silent).name] += 1
         it.change(
             processes={"general": {"customParameters": ["knob_max_trace_lines=1000000"]}},
@@ -265,7 +265,7 @@ def test_a_silent_sidecar_does_not_matter_once_its_group_shall_go() -> None:
 def test_a_pod_that_somebody_deletes_is_made_anew(which: str) -> None:
     async def story(it: Story) -> None:
         await it.create(single())
-        name = [*it.groups(which)][0]
+        name = next(iter(it.groups(which)))
         before = it.uids()[name]
         it.it.delete_pod(it.pod(name))
         await it.rest(60)
@@ -280,7 +280,7 @@ def test_a_container_that_ends_starts_again() -> None:
     async def story(it: Story) -> None:
         await it.create(single())
         before = it.uids()
-        it.it.kill_container(ObjectKey(NAMESPACE, it.pod([*it.groups("storage")][0]).name))
+        it.it.kill_container(ObjectKey(NAMESPACE, it.pod(next(iter(it.groups("storage")))).name))
         await it.rest(120)
         await it.reconciled()
         assert it.uids() == before
