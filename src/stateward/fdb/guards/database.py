@@ -79,7 +79,7 @@ def recovered_for(seconds: float) -> Guard:
             return None
         return Refusal(
             "recovered_long_enough",
-            f"the database was recovered {fact.value:.0f} s ago, and must be for {seconds:.0f} s",
+            f"the database was recovered less than {seconds:.0f} s ago",
             after=left,
         )
 
@@ -110,10 +110,10 @@ def load_is_light(view: ClusterView) -> Refusal | None:
     found, limits = fact.value, []
     for name, seconds in (("data", found.data_lag), ("durability", found.durability_lag)):
         if seconds > MOST_LAG:
-            limits.append(f"{name} lags by {seconds:.0f} s (limit {MOST_LAG:.0f} s)")
+            limits.append(f"{name} lags by more than {MOST_LAG:.0f} s")
     for name, waiting in (("log", found.log_queue), ("storage", found.storage_queue)):
         if waiting > MOST_QUEUED:
-            limits.append(f"a {name} server has {waiting:.0f} bytes queued (limit {MOST_QUEUED})")
+            limits.append(f"a {name} server has more than {MOST_QUEUED} bytes queued")
     return Refusal("load_is_light", "; ".join(limits)) if limits else None
 
 
@@ -214,7 +214,7 @@ def may_bounce(view: ClusterView) -> Refusal | None:
     needed = float(view.spec.minimum_uptime_seconds_for_bounce)
     if fact.value >= needed:
         return None
-    message = f"all must have run for {needed:.0f} s, and one has for {fact.value:.0f} s"
+    message = f"all must have run for {needed:.0f} s, and one has not"
     return Refusal(name, message, after=needed - fact.value)
 
 

@@ -6,7 +6,7 @@ that was made by the compatible operator has its groups nowhere else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -29,7 +29,9 @@ def mirror(view: ClusterView, limit_bytes: int = LIMIT) -> tuple[tuple[GroupMirr
 
     An object may not be larger than a megabyte or so, all of it.
     """
-    before = {it.process_group_id: it.exclusion_timestamp for it in view.status.process_groups}
+    before: dict[str, str | None] = {}
+    if any(it.excluded for it in view.groups):
+        before = {it.process_group_id: it.exclusion_timestamp for it in view.status.process_groups}
     ordered = sorted(view.groups, key=_order)
     every = [_mirrored(view, it, before) for it in ordered]
     if _size(every) <= limit_bytes:
@@ -67,8 +69,9 @@ def _mirrored(view: ClusterView, group: GroupView, before: Mapping[str, str | No
     )
 
 
-def _size(some: Iterable[GroupMirror]) -> int:
-    return sum(len(msgspec.json.encode(it)) + 1 for it in some)
+def _size(some: Sequence[GroupMirror]) -> int:
+    """Return how long groups are together, each with a comma."""
+    return len(msgspec.json.encode(some)) - 1
 
 
 def _fitting(some: Iterable[GroupMirror], limit: int) -> tuple[GroupMirror, ...]:
