@@ -12,9 +12,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from fakes.fdb_mangling import MangledWorld
 from fakes.fdb_watching import Watcher, coordinates
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.fdb.model import names
 from stateward.fdb.operator import FdbOptions, assemble
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
@@ -24,8 +26,8 @@ from stateward.kube.resources import CONFIG_MAPS, PODS, SERVICES, VOLUME_CLAIMS
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
 from stateward.runtime.supervisor import Supervisor
-from stateward.sim.fdb.world import FdbWorld, Surroundings, served
-from stateward.sim.world import Result, World, simulate
+from stateward.sim.fdb.world import Surroundings, served
+from stateward.sim.world import Result, Slot, World, simulate
 
 USER = Author("user")
 NAMESPACE, NAME = "default", "shop"
@@ -85,9 +87,10 @@ def operator(around: Surroundings) -> Supervisor:
 class Story:
     """One cluster in one world, and all that can be done to it."""
 
-    it: FdbWorld
+    it: MangledWorld
     watcher: Watcher
     keys: dict[bytes, bytes] = field(default_factory=dict)
+    slots: list[Slot] = field(default_factory=list)
 
     # ------------------------------------------------------------------ doing
     def apply(self, body: Json, **metadata: Any) -> None:
@@ -120,6 +123,17 @@ class Story:
     def delete(self, resource: Any, name: str) -> None:
         """Delete an object as a user does."""
         self.it.world.api.delete(resource, ObjectKey(NAMESPACE, name), DeleteOptions())
+
+    def stop(self) -> None:
+        """End the operator for good."""
+        for slot in self.slots:
+            slot.lasts = False
+            if slot.process is not None:
+                slot.process.crash()
+
+    def start(self) -> None:
+        """Run another operator."""
+        self.slots = self.it.operate(operator)
 
     # ------------------------------------------------------------------ waiting
     async def rest(self, seconds: float) -> None:
@@ -209,9 +223,11 @@ class Story:
         return {it.key.name for it in self.it.world.api.list(VOLUME_CLAIMS).items}
 
     def left(self) -> list[str]:
-        """Return what there is beside claims."""
+        """Return what there is beside claims, and beside the config map that stays with them."""
         kinds = (PROCESS_GROUPS, PODS, SERVICES, CONFIG_MAPS)
-        return [str(it.key) for kind in kinds for it in self.it.world.api.list(kind).items]
+        every = (it.key for kind in kinds for it in self.it.world.api.list(kind).items)
+        kept = {"kubernetes", *([names.config_map_name(NAME)] if self.claims() else [])}
+        return [str(it) for it in every if it.name not in kept]
 
     @property
     def database(self) -> Database:
@@ -284,9 +300,9 @@ def played(
     """Run a story; whatever it is about, nothing that the watcher looks for happened."""
 
     async def lived(world: World) -> None:
-        it = FdbWorld(world, nodes=nodes)
+        it = MangledWorld(world, nodes=nodes)
         told = Story(it, Watcher(it))
-        it.operate(operator, operators)
+        told.slots = it.operate(operator, operators)
         await story(told)
         assert told.watcher.wrong == []
         if whole:

@@ -18,7 +18,7 @@ from stateward.fdb.cluster.observe import Observer, Sources
 from stateward.fdb.cluster.plans import Plans
 from stateward.fdb.groups import caches as groups_caches
 from stateward.fdb.groups.board import Board, Listener
-from stateward.fdb.groups.caches import GroupCaches, by_cluster
+from stateward.fdb.groups.caches import GroupCaches, by_cluster, by_instance
 from stateward.fdb.groups.memo import Memo
 from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.reconciler import CONTROLLER as GROUPS
@@ -58,7 +58,7 @@ _GROUP_PACE: Final = 0.1
 #: Seconds. A command of fdbcli has a deadline of its own; a pass makes few of them.
 _LONGEST_PASS: Final = 600.0
 #: A command of fdbcli may take its time, so a lease leaves it some.
-TERMS: Final = Terms(duration=45.0, renew_deadline=20.0, retry_every=3.0)
+TERMS: Final = Terms(duration=30.0, renew_deadline=15.0, retry_every=3.0)
 _EVERY_STEP: Final = Limits(burst=200, refill=15.0)
 
 
@@ -184,7 +184,7 @@ def _room(
         kit.informer(CLUSTERS, Selection(namespace, kit.options.selector)),
         kit.informer(PROCESS_GROUPS, Selection(namespace), by_cluster()),
         kit.informer(PODS, ours),
-        kit.informer(VOLUME_CLAIMS, ours),
+        kit.informer(VOLUME_CLAIMS, ours, by_instance()),
         kit.informer(SERVICES, ours),
         kit.informer(CONFIG_MAPS, ours),
     )

@@ -6,11 +6,14 @@ pods: real ones understand the stand-in's servers no better than the other way r
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import tempfile
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from stateward.app.fdb.available import Found, choose, folders_of
+from stateward.app.fdb.available import Found, available, choose, folders_of
 from stateward.core.errors import UsageError
 from stateward.core.version import Version
 from stateward.emulate.fdb.programs import shims
@@ -32,3 +35,16 @@ class LocalBinaries(Binaries):
             raise ProgramUnusable(error.message, hint=error.hint) from None
         into = self.folders[0] / str(version)
         return Binaries(folders_of(choice, into, shims.install)).find(program, version)
+
+
+@asynccontextmanager
+async def local_binaries(
+    environment: Mapping[str, str] = os.environ,
+) -> AsyncIterator[LocalBinaries]:
+    """Provide the programs of this machine for a while; shims that were made go afterwards.
+
+    Raise UsageError when STATEWARD_FDB_BIN names programs that cannot be used.
+    """
+    found = await available(environment)
+    with tempfile.TemporaryDirectory(prefix="stateward-fdb-bin-") as folder:
+        yield LocalBinaries((Path(folder),), found)

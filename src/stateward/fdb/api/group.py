@@ -112,6 +112,11 @@ class FoundationDBProcessGroupSpec(Part):
         Literal["Retain", "Delete"],
         Field(description="What becomes of its volume when the cluster goes.", default="Retain"),
     ] = "Retain"
+    adopt_volume_of: Annotated[
+        str,
+        Meta(max_length=64),
+        Field(description="The UID of a cluster that is gone: the volume it left is taken over."),
+    ] = ""
 
 
 class ResourceReport(Part):

@@ -20,9 +20,12 @@ from stateward.kube.resources import CONFIG_MAPS
 def config_map(wanted: Basis, classes: Iterable[tuple[ProcessClass, int, ImageType]]) -> Json:
     """Return the config map with a text for each class in use: its processes a pod, its images."""
     given = wanted.spec.config_map or ConfigMapTemplate()
-    said = Said.by(given.metadata).under(resource_labels(wanted))
+    labels = resource_labels(wanted) | {names.CLUSTER_UID_LABEL: wanted.uid}
+    said = Said.by(given.metadata).under(labels)
     name = names.config_map_name(wanted.name)
-    found = head(CONFIG_MAPS, wanted.namespace, name, said, [cluster_owner(wanted)])
+    # It stays with the volumes: without it nobody would know how their database is found.
+    owners = [cluster_owner(wanted)] if wanted.spec.deletion_policy == "Delete" else []
+    found = head(CONFIG_MAPS, wanted.namespace, name, said, owners)
     found["data"] = _others(given.data) | _own(wanted, set(classes))
     if binary := _others(given.binary_data):
         found["binaryData"] = binary

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from stateward.core.version import Version
 from stateward.fdb.api.status import Progress
+from stateward.fdb.decide.coordinating import CoordinatorPlan
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.connection import ConnectionString
 
@@ -27,7 +29,12 @@ class Book:
     connection: ConnectionString | None = None
     #: The database was made in this pass.
     configured: bool = False
+    #: The version that ran when the volumes were left that are taken over, and whose they were.
+    running: Version | None = None
+    adopted_from: str = ""
     progress: Progress | None = None
+    #: What is thought of the coordinators, where a step has thought of them.
+    coordinators: CoordinatorPlan | None = None
 
     def refuse(self, step: str, refusals: Iterable[Refusal]) -> None:
         """Note what held a step back."""

@@ -14,7 +14,7 @@ from stateward.core.errors import (
     StatewardError,
     UsageError,
 )
-from stateward.core.outcome import DONE, Blocked, Outcome, Retry
+from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, wake_after
 from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster
 from stateward.fdb.api.status import FoundationDBClusterStatus, RequiredAddresses
 from stateward.fdb.api.validation import problems
@@ -24,9 +24,9 @@ from stateward.fdb.cluster.hands.writing import difference
 from stateward.fdb.cluster.observe import Observer
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.steps.making.update_process_groups import same_shape
 from stateward.fdb.groups.caches import GroupCaches
 from stateward.fdb.tell.broken import status_without_look
+from stateward.fdb.tell.haste import can_wait
 from stateward.fdb.tell.status import Told, status_of
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import plain
@@ -41,6 +41,8 @@ from stateward.runtime.telling.teller import Teller
 CONTROLLER: Final = "fdb"
 #: Seconds until what a person must mend is looked at again: nothing else tells us when.
 _BLOCKED_AGAIN: Final = 5.0
+#: Seconds between two writes of a status that say only how far things are.
+_TOLD_EVERY: Final = 5.0
 
 
 class ClusterReconciler:
@@ -55,12 +57,15 @@ class ClusterReconciler:
         self._teller = teller
         self._clock = clock
         self._steps = steps(tools)
+        #: When a status was written last.
+        self._told_at: dict[ObjectKey, float] = {}
 
     async def reconcile(self, key: ObjectKey) -> Outcome:
         """Look, do what is allowed now, and tell about it."""
         cluster = self._clusters.get(key)
         if cluster is None:
             self._observer.forget(key)
+            self._told_at.pop(key, None)
             return DONE
         if cluster.metadata.deleting:
             return DONE  # its groups see to what they have when it is gone
@@ -124,16 +129,30 @@ class ClusterReconciler:
             refused=[(it.step, it.refusal) for it in book.refused],
             connection=book.connection,
             configured=book.configured,
+            running=book.running,
+            adopted_from=book.adopted_from,
             progress=book.progress,
+            coordinators=book.coordinators,
             config_map_differs=seen.config_map is None
             or difference(seen.config_map, seen.config) is not None,
             services_differ=(seen.service is not None)
             is not bool(wanted.spec.routing.headless_service),
-            outdated=_outdated(seen),
+            outdated=seen.outdated,
             addresses=RequiredAddresses(tls=wanted.tls, non_tls=wanted.plain),
         )
-        await self._write(seen.cluster, status_of(seen.view, told), report)
-        return _looked_at_again(report.outcome)
+        new = status_of(seen.view, told)
+        left = self._left(seen.cluster, new)
+        if left is None or report.failure is not None:
+            await self._write(seen.cluster, new, report)
+        return _looked_at_again(report.outcome, left)
+
+    def _left(self, cluster: FoundationDBCluster, new: FoundationDBClusterStatus) -> float | None:
+        """Return in how many seconds what is new is told; None: at once, or there is nothing."""
+        before = self._told_at.get(cluster.metadata.key)
+        if before is None or new == cluster.status or not can_wait(cluster.status, new):
+            return None
+        left = before + _TOLD_EVERY - self._clock.monotonic()
+        return left if left > 0 else None
 
     async def _write(
         self, cluster: FoundationDBCluster, wanted: FoundationDBClusterStatus, report: Report
@@ -159,13 +178,9 @@ class ClusterReconciler:
             "metadata": {"uid": metadata.uid, "resourceVersion": metadata.resource_version},
             "status": merge_diff(plain(cluster.status), plain(wanted)),
         }
+        self._told_at[metadata.key] = self._clock.monotonic()
         with suppress(NotFound):  # a cluster that is gone hears no more
             await self._client.patch(CLUSTERS, metadata.key, MergePatch(body), subresource="status")
-
-
-def _outdated(seen: Seen) -> frozenset[str]:
-    """Return the groups that are not made from what they would be made from now."""
-    return frozenset(it.name for it, now, wanted in seen.pairs() if not same_shape(now, wanted))
 
 
 def _words(report: Report) -> list[tuple[str, Outcome]]:
@@ -182,7 +197,14 @@ def _words(report: Report) -> list[tuple[str, Outcome]]:
     return [*said, (failure.step, Blocked("InternalError", words, hint))]
 
 
-def _looked_at_again(outcome: Outcome) -> Outcome:
+def _looked_at_again(outcome: Outcome, left: float | None = None) -> Outcome:
+    """Look again where no event tells us to: at what is blocked, and at what is yet to be told."""
     if isinstance(outcome, Blocked):
         return Retry(_BLOCKED_AGAIN, outcome.reason, outcome.message)
-    return outcome
+    if left is None:
+        return outcome
+    if isinstance(outcome, Done):
+        return Retry(left, "StatusToldLater", "the status is not told more often")
+    after = wake_after(outcome)
+    soonest = left if after is None else min(after, left)
+    return Retry(soonest, outcome.reason, outcome.message)

@@ -12,10 +12,14 @@ from stateward.core.facts import Fact, Known
 from stateward.core.version import Version
 from stateward.fdb.admin.ports import Admin, Databases
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.cluster.left import left_of
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide.groups import additions, leftovers
+from stateward.fdb.decide.groups.leftovers import Left
 from stateward.fdb.groups.board import Posted
 from stateward.fdb.groups.observe import Eyes
+from stateward.fdb.groups.seen import cluster_uid
 from stateward.fdb.groups.viewing import view_of
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import (
@@ -68,31 +72,36 @@ class Observer:
         config = self._sources.plans.config(plan, _kinds(objects.values()))
         self._post(cluster, plan, heard, config["data"])
         key = cluster.metadata.key
-        eyes = self._sources.eyes
+        eyes, plans = self._sources.eyes, self._sources.plans
+        around = eyes.around(key)
+        staying = (it for it in objects.values() if not it.spec.remove)
         view = ClusterView(
             key=key,
             generation=cluster.metadata.generation,
             spec=plan.spec,
             status=cluster.status,
-            now=eyes.clock.now(),
+            now=around.now,
             database=heard.status,
-            groups=tuple(view_of(eyes.glance(it), eyes.memo) for it in objects.values()),
+            groups=tuple(view_of(eyes.glance(it, around), eyes.memo) for it in objects.values()),
             counts=plan.counts,
             running_version=heard.running,
             connection=heard.connection,
             configured=heard.configured,
         )
+        looks = leftovers.concerns(view) or additions.missing(view)
         return Seen(
             cluster=cluster,
             view=view,
             groups=objects,
             wanted=plan.wanted,
+            outdated=frozenset(it.metadata.name for it in staying if not plans.is_shaped(plan, it)),
             config=config,
             config_map=eyes.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name))),
             service=eyes.caches.services.get(
                 ObjectKey(key.namespace, headless_service_name(key.name))
             ),
             admin=heard.admin,
+            left=left_of(eyes.caches, cluster, plan.spec) if looks else Left(),
         )
 
     def forget(self, cluster: ObjectKey) -> None:
@@ -150,9 +159,7 @@ class Observer:
         return {
             it.metadata.name: it
             for it in found
-            if it.metadata.controller is not None
-            and it.metadata.controller.uid == cluster.metadata.uid
-            and _is_named(it)
+            if cluster_uid(it) == cluster.metadata.uid and _is_named(it)
         }
 
 

@@ -20,6 +20,7 @@ from stateward.fdb.cluster.steps.making.add_services import AddServices
 from stateward.fdb.cluster.steps.making.delete_pods_for_buggification import (
     DeletePodsForBuggification,
 )
+from stateward.fdb.cluster.steps.making.settle_left_volumes import SettleLeftVolumes
 from stateward.fdb.cluster.steps.making.update_config_map import UpdateConfigMap
 from stateward.fdb.cluster.steps.making.update_labels import UpdateLabels
 from stateward.fdb.cluster.steps.making.update_pod_config import UpdatePodConfig
@@ -47,6 +48,7 @@ def steps(tools: Tools) -> tuple[Step[Seen], ...]:
     return (
         UpdateStatus(),  # what was learned is on record before anybody acts by it
         UpdateLockConfiguration(),  # who is banned is told before anything is done
+        SettleLeftVolumes(tools),  # how an old database is found is not overwritten unasked
         UpdateConfigMap(tools),  # pods that are about to be made find their files
         CheckClientCompatibility(),  # an upgrade that would cut clients off goes no further
         MarkListed(tools),  # what people want to go first: the spec names it

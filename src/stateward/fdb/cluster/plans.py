@@ -12,21 +12,24 @@ from stateward.core.memory import Memory
 from stateward.core.version import Version
 from stateward.fdb.api import questions
 from stateward.fdb.api.defaults import normalized
-from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.api.processes import ImageType
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.build.config_map import config_map
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.decide import configuration
 from stateward.fdb.decide.counts import Share, Wish, process_counts
+from stateward.fdb.decide.groups.shape import same_shape
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Redundancy
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.names import ProcessGroupID
 from stateward.fdb.model.versions import are_compatible
 from stateward.kube.codec import Json
 
-#: Clusters that are kept in mind.
+#: Clusters that are kept in mind, and process groups.
 _LIMIT: Final = 1000
+_GROUPS: Final = 20_000
 #: Classes with how many processes a pod has, and by which images.
 Kinds = frozenset[tuple[ProcessClass, int, ImageType]]
 
@@ -48,6 +51,7 @@ class Plans:
         self._specs: Memory[int, FoundationDBClusterSpec] = Memory(_LIMIT)
         self._plans: Memory[object, Plan] = Memory(_LIMIT)
         self._configs: Memory[object, Json] = Memory(_LIMIT)
+        self._shaped: Memory[object, bool] = Memory(_GROUPS)
 
     def spec(self, cluster: FoundationDBCluster) -> FoundationDBClusterSpec:
         """Return the spec with everything said."""
@@ -74,6 +78,11 @@ class Plans:
         return self._configs.recall(
             uid, (plan.wanted, kinds), lambda: config_map(plan.wanted, ordered)
         )
+
+    def is_shaped(self, plan: Plan, group: FoundationDBProcessGroup) -> bool:
+        """Tell whether a group is what it would be made as now."""
+        asked = (group.metadata.generation, plan.wanted)
+        return self._shaped.recall(group.metadata.uid, asked, lambda: _is_shaped(plan, group))
 
     def _spec(self, cluster: FoundationDBCluster) -> FoundationDBClusterSpec:
         """Names that nobody resolves are not written where processes look for each other."""
@@ -103,6 +112,11 @@ def _plan(
         connection=connection,
     )
     return Plan(spec, process_counts(wish_of(spec)), wanted)
+
+
+def _is_shaped(plan: Plan, group: FoundationDBProcessGroup) -> bool:
+    id_ = ProcessGroupID.parse(group.spec.process_group_id)
+    return same_shape(group.spec, plan.wanted.group(id_))
 
 
 def _understood(spec: FoundationDBClusterSpec, running: Version) -> FoundationDBClusterSpec:

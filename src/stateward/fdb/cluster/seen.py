@@ -9,6 +9,7 @@ from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.cluster.book import Book
+from stateward.fdb.decide.groups.leftovers import Left
 from stateward.fdb.decide.groups.replacing import Pair
 from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.codec import Json
@@ -25,6 +26,8 @@ class Seen:
     #: Objects of its process groups, by name.
     groups: Mapping[str, FoundationDBProcessGroup]
     wanted: Wanted
+    #: The names of those that shall stay and are not what they would be made as now.
+    outdated: frozenset[str]
     #: The config map as it shall be, and as it is.
     config: Json
     config_map: ConfigMap | None
@@ -32,12 +35,19 @@ class Seen:
     service: Service | None
     #: Whoever can act on the database; None: there is none yet.
     admin: Admin | None
+    #: What earlier clusters of its name left; only looked for where it matters.
+    left: Left = field(default_factory=Left)
     book: Book = field(default_factory=Book)
 
     def pairs(self) -> Iterator[Pair]:
-        """Return the groups that shall stay, each with what it is and what it shall be."""
+        """Return who stays and is not as wanted, each with what it is and what it shall be.
+
+        Whoever has another prefix than wanted is among them: its own shape says nothing of that.
+        """
+        prefix = self.view.spec.process_group_id_prefix
         for it in self.view.staying():
-            yield it, self.groups[it.name].spec, self.wanted.group(it.id)
+            if it.name in self.outdated or it.id.prefix != prefix:
+                yield it, self.groups[it.name].spec, self.wanted.group(it.id)
 
     def object_of(self, group: GroupView) -> FoundationDBProcessGroup:
         """Return the object of a process group."""

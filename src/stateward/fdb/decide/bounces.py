@@ -32,6 +32,8 @@ class BouncePlan:
 
 def plan(view: ClusterView) -> BouncePlan:
     """Return which processes are restarted now; nobody while it has to wait for anybody."""
+    if not any(it.has(Is.INCORRECT_COMMAND_LINE) for it in view.unwell):
+        return BouncePlan()
     every = sorted((it for it in view.groups if _counts(view, it)), key=order)
     wanting = [it for it in every if it.has(Is.INCORRECT_COMMAND_LINE)]
     if not wanting:

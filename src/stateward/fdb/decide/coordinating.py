@@ -26,7 +26,7 @@ from stateward.fdb.status.processes import Reporting, roster
 from stateward.fdb.views import ClusterView, GroupView
 
 _COORDINATES: Final = "coordinator"
-_CLASSES: Final = frozenset(ProcessClass)
+_CLASSES: Final = {it.value: it for it in ProcessClass}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +125,7 @@ def _listens(it: Reporting, *, tls: bool) -> bool:
 
 def candidates(view: ClusterView) -> tuple[Candidate, ...]:
     """Return every process that reports, also of other clusters, and what speaks against it."""
-    return tuple(_Scene(view).candidates.values())
+    return _Scene(view).candidates()
 
 
 class _Scene:
@@ -135,36 +135,47 @@ class _Scene:
         found = roster(view.database)
         self._view = view
         self._groups = {str(it.id): it for it in view.groups}
+        spec = view.spec
+        self._named = (
+            *spec.process_groups_to_remove, *spec.process_groups_to_remove_without_exclusion
+        )  # fmt: skip
         self.unknown = found.reason if isinstance(found, Unknown) else ""
-        every: list[Reporting] = []
+        self._every: list[Reporting] = []
         if isinstance(found, Known):
-            every = [it for some in found.value.groups.values() for it in some]
-            every += found.value.nameless
-        self._manner = _manner(view, every)
-        self._aliases = {
+            self._every = [it for some in found.value.groups.values() for it in some]
+            self._every += found.value.nameless
+        self._manner = _manner(view, self._every)
+        self._addresses = {it.key: self._manner.address_of(it) for it in self._every}
+        now, seen = _string(view), coordinators(view.database)
+        self.told = now.value if isinstance(now, Known) else ()
+        every = seen.value if isinstance(seen, Known) else ()
+        away = [it.address for it in every if not it.reachable]
+        aliases = self._known_as({it.host for it in (*self.told, *away)})
+        self.now = tuple(aliases.get(it, it) for it in self.told)
+        self._silent = frozenset(aliases.get(it, it) for it in away)
+
+    def candidates(self) -> tuple[Candidate, ...]:
+        """Return everybody who reports."""
+        return tuple(map(self._candidate, self._every))
+
+    def coordinating(self) -> tuple[Candidate, ...]:
+        """Return those who coordinate, as far as they report."""
+        now = set(self.now)
+        return tuple(self._candidate(it) for it in self._every if self._addresses[it.key] in now)
+
+    def _known_as(self, hosts: set[str]) -> dict[Address, Address]:
+        """Return as what processes at some hosts are known, and how each is named."""
+        return {
             alias: address
-            for it in every
-            if (address := self._manner.address_of(it)) is not None
+            for it in self._every
+            if (address := self._addresses[it.key]) is not None
+            and (_name(it) in hosts or any(one.host in hosts for one in it.addresses))
             for alias in _aliases(it)
         }
-        now = _string(view)
-        self.told = now.value if isinstance(now, Known) else ()
-        self.now = tuple(self._aliases.get(it, it) for it in self.told)
-        self._silent = self._unanswering()
-        self.candidates = {it.key: self._candidate(it) for it in every}
-
-    def _unanswering(self) -> frozenset[Address]:
-        found = coordinators(self._view.database)
-        if not isinstance(found, Known):
-            return frozenset()
-        away = [it.address for it in found.value if not it.reachable]
-        return frozenset(self._aliases.get(it, it) for it in away)
 
     def _candidate(self, it: Reporting) -> Candidate:
-        address = self._manner.address_of(it)
-        told = it.entry.class_type
-        kind = ProcessClass(told) if told in _CLASSES else ProcessClass.UNSET
-        where = it.localities
+        address, told, where = self._addresses[it.key], it.entry.class_type, it.localities
+        kind = ProcessClass.UNSET if told is UNSET else _CLASSES.get(told, ProcessClass.UNSET)
         return Candidate(
             name=where.get(locality.PROCESS) or it.instance or it.key,
             address=address or Address(it.key, 0),
@@ -190,13 +201,12 @@ class _Scene:
         """Return why a group will not be there for long."""
         if not instance:
             return "does not say whose it is"
-        group, spec = self._groups.get(instance), self._view.spec
+        group = self._groups.get(instance)
         if group is None:
             return ""
         if group.marked or group.leaving:
             return "is about to go"
-        lists = (spec.process_groups_to_remove, spec.process_groups_to_remove_without_exclusion)
-        return "shall be removed" if any(is_target(it, group.id) for it in lists) else ""
+        return "shall be removed" if is_target(self._named, group.id) else ""
 
     def _busy(self, it: Reporting) -> str:
         """Return why one is not chosen now that may well coordinate where it already does."""
@@ -236,10 +246,9 @@ def judge(view: ClusterView) -> CoordinatorPlan:
     if scene.unknown or not scene.told:
         why = scene.unknown or "nobody knows who coordinates"
         return CoordinatorPlan(why_not=why)
-    every, asked = tuple(scene.candidates.values()), rule(view)
-    there = {it.address for it in every}
+    asked = rule(view)
     wrong = (
-        *rules.objections(scene.now, every, asked),
+        *rules.objections(scene.now, scene.coordinating(), asked),
         *(
             f"{is_} shall go by {shall}"
             for is_, shall in zip(scene.told, scene.now, strict=True)
@@ -248,6 +257,8 @@ def judge(view: ClusterView) -> CoordinatorPlan:
     )
     if not wrong:
         return CoordinatorPlan()
+    every = scene.candidates()
+    there = {it.address for it in every}
     lost = any(it not in there for it in scene.now)
     found = rules.choose(scene.now, every, asked)
     if isinstance(found, TooFew):

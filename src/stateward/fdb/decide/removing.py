@@ -136,7 +136,7 @@ def _pause(view: ClusterView) -> str:
     pause = options.wait_between_removals_seconds
     if not ages or min(ages) >= pause:
         return ""
-    return f"a group has been going for {min(ages):.0f} s, and others wait for {pause} s"
+    return f"a group has just begun to go, and others wait for {pause} s after it"
 
 
 def _chosen(view: ClusterView, ready: Sequence[GroupView]) -> Sequence[GroupView]:

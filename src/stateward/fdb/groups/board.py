@@ -30,6 +30,11 @@ class Posted:
     #: Whether the database takes reads and writes; not so also where nobody knows.
     available: bool = False
 
+    @property
+    def frame(self) -> tuple[object, ...]:
+        """What is said of all groups alike."""
+        return self.version, self.maintenance_zone, self.data, self.available
+
     def of_group(self, group: str) -> Fact[tuple[Reporting, ...]]:
         """Return who of a process group reports, by its id."""
         if isinstance(self.processes, Unknown):
@@ -73,7 +78,7 @@ class Board:
 
 def _news(before: Posted, now: Posted) -> frozenset[str] | None:
     """Return the groups of which something else is said now; None: of all."""
-    if _frame(before) != _frame(now):
+    if before.frame != now.frame:
         return None
     if isinstance(before.processes, Unknown) or isinstance(now.processes, Unknown):
         same = isinstance(before.processes, Unknown) and isinstance(now.processes, Unknown)
@@ -84,10 +89,6 @@ def _news(before: Posted, now: Posted) -> frozenset[str] | None:
         for it in {*old, *new}
         if [*map(_words, old.get(it, ()))] != [*map(_words, new.get(it, ()))]
     )
-
-
-def _frame(posted: Posted) -> tuple[object, ...]:
-    return posted.version, posted.maintenance_zone, posted.data, posted.available
 
 
 def _words(process: Reporting) -> tuple[object, ...]:

@@ -18,12 +18,24 @@ from stateward.runtime.cache import Cache, Index
 from stateward.runtime.triggers import Trigger
 
 _CLUSTER: Final = "cluster"
+_INSTANCE: Final = "instance"
 _CONFIG: Final = names.config_map_name("")
 
 
 def by_cluster() -> Index[FoundationDBProcessGroup]:
     """File process groups under their cluster; the cache of groups must have this index."""
     return Index(_CLUSTER, lambda it: (f"{it.metadata.namespace}/{it.spec.cluster_name}",))
+
+
+def by_instance() -> Index[PersistentVolumeClaim]:
+    """File claims under the name of their cluster, whichever of that name it was."""
+    return Index(_INSTANCE, _instance, by_metadata=True)
+
+
+def _instance(item: PersistentVolumeClaim) -> Iterator[str]:
+    metadata = item.metadata
+    if names.INSTANCE_LABEL in metadata.labels:
+        yield f"{metadata.namespace}/{metadata.labels[names.INSTANCE_LABEL]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +52,10 @@ class GroupCaches:
     def of_cluster(self, cluster: ObjectKey) -> list[FoundationDBProcessGroup]:
         """Return the process groups of a cluster, ordered by name."""
         return self.groups.find(_CLUSTER, str(cluster))
+
+    def claims_of(self, cluster: ObjectKey) -> list[PersistentVolumeClaim]:
+        """Return the claims of all clusters that ever had a name, ordered by name."""
+        return self.claims.find(_INSTANCE, str(cluster))
 
 
 # ------------------------------------------------------------------ triggers

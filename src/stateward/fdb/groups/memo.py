@@ -14,6 +14,7 @@ from stateward.fdb.build import pod as pods
 from stateward.fdb.build.metadata import digest
 from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.model import names
+from stateward.fdb.views import GroupView
 from stateward.kube.codec import Json
 from stateward.kube.objects.pods import Pod
 
@@ -64,6 +65,8 @@ class Memo:
         self._hashes: Memory[Any, str] = Memory(limit)
         self._others: Memory[Any, str] = Memory(limit)
         self._lines: Memory[Any, tuple[tuple[str, ...], ...]] = Memory(limit)
+        #: Groups that are well, as they were judged; what is so is known to whoever judges.
+        self.calm: Memory[tuple[object, ...], GroupView] = Memory(limit)
 
     def wanted(self, group: FoundationDBProcessGroup) -> Wanted:
         """Return what the objects of a group are known by."""

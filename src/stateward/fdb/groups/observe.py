@@ -7,11 +7,16 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from stateward.core.clock import Clock
-from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBProcessGroup
-from stateward.fdb.groups.board import Board
+from stateward.fdb.api.kind import (
+    CLUSTERS,
+    PROCESS_GROUPS,
+    FoundationDBCluster,
+    FoundationDBProcessGroup,
+)
+from stateward.fdb.groups.board import Board, Posted
 from stateward.fdb.groups.caches import GroupCaches
 from stateward.fdb.groups.memo import Memo
-from stateward.fdb.groups.seen import Fate, GroupSeen, cluster_key, cluster_uid
+from stateward.fdb.groups.seen import Fate, GroupSeen, claim_key, cluster_key, cluster_uid
 from stateward.fdb.model import names
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import Object, ObjectKey
@@ -37,6 +42,17 @@ async def found(client: Getter, resource: Resource[T], key: ObjectKey) -> T | No
 
 
 @dataclass(frozen=True, slots=True)
+class Around:
+    """What is the same for all process groups of a cluster, at one moment."""
+
+    now: float
+    cluster: FoundationDBCluster | None
+    #: What the config map says; None: there is none.
+    data: Mapping[str, str] | None
+    posted: Posted | None
+
+
+@dataclass(frozen=True, slots=True)
 class Eyes:
     """Where to look: the caches, the board, and what was worked out before."""
 
@@ -47,34 +63,39 @@ class Eyes:
     #: Pods whose sidecars gave no answer when they were asked last, by UID.
     silent: set[str] = field(default_factory=set)
 
-    def glance(self, group: FoundationDBProcessGroup) -> GroupSeen:
-        """Return what the caches show of a group; nothing is asked of anybody."""
-        key, cluster = group.metadata.key, cluster_key(group)
-        config = self.caches.configs.get(
-            ObjectKey(cluster.namespace, names.config_map_name(cluster.name))
-        )
-        data = None if config is None else config.data
-        seen = GroupSeen(
-            group=group,
+    def around(self, cluster: ObjectKey) -> Around:
+        """Return what is to be seen of a cluster, whichever of its groups is looked at."""
+        name = ObjectKey(cluster.namespace, names.config_map_name(cluster.name))
+        config = self.caches.configs.get(name)
+        return Around(
             now=self.clock.now(),
-            wanted=self.memo.wanted(group),
-            pod=self.caches.pods.get(key),
-            service=self.caches.services.get(key),
-            data=data,
-            files=self._files(group, data),
+            cluster=self.caches.clusters.get(cluster),
+            data=None if config is None else config.data,
             posted=self.board.of(cluster),
         )
-        if (pod := seen.pod) is not None:
-            seen = replace(
-                seen,
-                silent=pod.metadata.uid in self.silent,
-                old_images=self.old_images(group, pod),
-            )
-        claim, owner = self.caches.claims.get(seen.claim_key), self.caches.clusters.get(cluster)
-        if owner is None or owner.metadata.uid != cluster_uid(group):
-            return replace(seen, claim=claim)
-        fate = Fate.LEAVING if owner.metadata.deleting else Fate.HERE
-        return replace(seen, claim=claim, cluster=owner, fate=fate)
+
+    def glance(self, group: FoundationDBProcessGroup, around: Around | None = None) -> GroupSeen:
+        """Return what the caches show of a group; nothing is asked of anybody."""
+        around = around or self.around(cluster_key(group))
+        key, owner, fate = group.metadata.key, around.cluster, Fate.UNSEEN
+        if owner is not None and owner.metadata.uid == cluster_uid(group):
+            fate = Fate.LEAVING if owner.metadata.deleting else Fate.HERE
+        pod = self.caches.pods.get(key)
+        return GroupSeen(
+            group=group,
+            now=around.now,
+            wanted=self.memo.wanted(group),
+            fate=fate,
+            cluster=None if fate is Fate.UNSEEN else owner,
+            pod=pod,
+            claim=self.caches.claims.get(claim_key(key)),
+            service=self.caches.services.get(key),
+            data=around.data,
+            files=self._files(group, around.data),
+            posted=around.posted,
+            silent=pod is not None and pod.metadata.uid in self.silent,
+            old_images=None if pod is None else self.old_images(group, pod),
+        )
 
     def old_images(self, group: FoundationDBProcessGroup, pod: Pod) -> Mapping[str, str] | None:
         """Return the images to be had in place, by where they stand; None: that is not all."""

@@ -46,6 +46,8 @@ def of_cluster(found: Object, group: FoundationDBProcessGroup) -> Whose:
     metadata, uid = found.metadata, cluster_uid(group)
     said = metadata.labels.get(names.CLUSTER_UID_LABEL, "")
     if said:
+        if said == group.spec.adopt_volume_of and not metadata.owner_references:
+            return Whose.ADOPTABLE
         return Whose.OURS if said == uid else Whose.OTHER_CLUSTER
     tied = any(it.uid == uid for it in metadata.owner_references)
     return Whose.ADOPTABLE if tied else Whose.STRANGE

@@ -58,7 +58,7 @@ class GroupSeen:
     @property
     def claim_key(self) -> ObjectKey:
         """Where its claim is."""
-        return ObjectKey(self.key.namespace, names.claim_name(self.key.name))
+        return claim_key(self.key)
 
     @property
     def cluster_uid(self) -> str:
@@ -85,6 +85,11 @@ class GroupSeen:
     def may_leave(self) -> bool:
         """Whether its objects may be deleted for good."""
         return self.emptied or self.orphaned
+
+
+def claim_key(group: ObjectKey) -> ObjectKey:
+    """Return where the claim of a group is."""
+    return ObjectKey(group.namespace, names.claim_name(group.name))
 
 
 def cluster_uid(group: FoundationDBProcessGroup) -> str:

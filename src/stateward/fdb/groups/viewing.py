@@ -36,8 +36,62 @@ _UNASKED: Final = Unknown("nobody has asked the database since this operator was
 
 
 def view_of(seen: GroupSeen, memo: Memo) -> GroupView:
-    """Return a group as judgement sees it."""
-    group, found = seen.group, reporting(seen)
+    """Return a group as judgement sees it.
+
+    Of a thousand groups nearly all are well and as they were a moment ago: what was judged of such
+    a one still holds, and is not judged again.
+    """
+    found, uid = reporting(seen), seen.group.metadata.uid
+    asked = _judged_by(seen, found)
+    kept = memo.calm.kept(uid, asked)
+    if kept is not None:
+        return kept.reporting(found.value if isinstance(found, Known) else ())
+    view = _judged(seen, memo, found)
+    if _is_calm(seen, view):
+        memo.calm.keep(uid, asked, view.reporting(()))
+    return view
+
+
+def _judged_by(seen: GroupSeen, found: Fact[tuple[Reporting, ...]]) -> tuple[object, ...]:
+    """Return all that a view follows from, but for the time: that alone changes nobody who is calm.
+
+    Objects of caches are the very same for as long as nothing of them changes.
+    """
+    cluster, posted = seen.cluster, seen.posted
+    told: tuple[object, ...] = ()
+    if isinstance(found, Known):
+        told = (_told_zone(found.value), *map(_words, found.value))
+    return (
+        seen.group,
+        seen.pod,
+        seen.claim,
+        seen.service,
+        seen.silent,
+        None if cluster is None else (cluster.metadata.uid, cluster.metadata.generation),
+        None if posted is None else posted.frame,
+        told,
+    )
+
+
+def _words(process: Reporting) -> tuple[object, ...]:
+    entry = process.entry
+    return entry.command_line, entry.version, entry.excluded, entry.messages
+
+
+def _is_calm(seen: GroupSeen, view: GroupView) -> bool:
+    """Tell whether nothing becomes of a group by waiting: it is well, was so, and its pod stays."""
+    pod, well = seen.pod, [GroupConditionType.READY]
+    return (
+        pod is not None
+        and not pod.metadata.deleting
+        and all(it.ready for it in pod.status.container_statuses)
+        and [*view.conditions] == well
+        and [it.type for it in seen.group.status.conditions if it.status == "True"] == well
+    )
+
+
+def _judged(seen: GroupSeen, memo: Memo, found: Fact[tuple[Reporting, ...]]) -> GroupView:
+    group = seen.group
     spec, processes = group.spec, found.value if isinstance(found, Known) else ()
     return GroupView(
         name=group.metadata.name,

@@ -8,7 +8,11 @@ from stateward.fdb.guards import database as on
 from stateward.fdb.guards.guard import Guard
 
 #: True before anything but a repair.
-_ALWAYS: Final[tuple[Guard, ...]] = (on.database_is_available, on.few_generations)
+_ALWAYS: Final[tuple[Guard, ...]] = (
+    on.database_is_available,
+    on.few_generations,
+    on.configuration_is_told,
+)
 
 EXCLUDE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.recovered_for(120))
 #: Whoever includes while a recovery is under way may make it fail.
@@ -32,7 +36,9 @@ BOUNCE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.may_bounce)
 PROOF: Final[tuple[Guard, ...]] = (
     on.database_is_available,
     on.one_generation,
+    on.configuration_is_told,
     on.all_roles_are_told,
+    on.recovered_for(120),
 )
 REMOVE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.can_lose_a_fault_domain)
 #: Pods that are made anew are away for a while, and their data with them.

@@ -11,6 +11,7 @@ from stateward.fdb.guards.guard import Guard, Refusal
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Redundancy
 from stateward.fdb.status import complaints as said
+from stateward.fdb.status import configuration as told
 from stateward.fdb.status import coordinators, health, recovery
 from stateward.fdb.status.document import Process
 from stateward.fdb.status.facts import cluster, known, missing
@@ -78,7 +79,7 @@ def recovered_for(seconds: float) -> Guard:
             return None
         return Refusal(
             "recovered_long_enough",
-            f"the database was recovered {fact.value:.0f} s ago, and must be for {seconds:.0f} s",
+            f"the database was recovered less than {seconds:.0f} s ago",
             after=left,
         )
 
@@ -109,16 +110,22 @@ def load_is_light(view: ClusterView) -> Refusal | None:
     found, limits = fact.value, []
     for name, seconds in (("data", found.data_lag), ("durability", found.durability_lag)):
         if seconds > MOST_LAG:
-            limits.append(f"{name} lags by {seconds:.0f} s (limit {MOST_LAG:.0f} s)")
+            limits.append(f"{name} lags by more than {MOST_LAG:.0f} s")
     for name, waiting in (("log", found.log_queue), ("storage", found.storage_queue)):
         if waiting > MOST_QUEUED:
-            limits.append(f"a {name} server has {waiting:.0f} bytes queued (limit {MOST_QUEUED})")
+            limits.append(f"a {name} server has more than {MOST_QUEUED} bytes queued")
     return Refusal("load_is_light", "; ".join(limits)) if limits else None
 
 
 def configuration_is_readable(view: ClusterView) -> Refusal | None:
     """Refuse while the database cannot read its own configuration."""
     return _without(view, "configuration_is_readable", frozenset({_UNREADABLE}))
+
+
+def configuration_is_told(view: ClusterView) -> Refusal | None:
+    """Refuse where a status leaves out what the database is: what else it leaves out is unknown."""
+    fact = told.configuration(view.database)
+    return _nobody_knows("configuration_is_told", fact) if isinstance(fact, Unknown) else None
 
 
 def all_roles_are_told(view: ClusterView) -> Refusal | None:
@@ -207,7 +214,7 @@ def may_bounce(view: ClusterView) -> Refusal | None:
     needed = float(view.spec.minimum_uptime_seconds_for_bounce)
     if fact.value >= needed:
         return None
-    message = f"all must have run for {needed:.0f} s, and one has for {fact.value:.0f} s"
+    message = f"all must have run for {needed:.0f} s, and one has not"
     return Refusal(name, message, after=needed - fact.value)
 
 

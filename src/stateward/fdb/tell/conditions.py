@@ -106,8 +106,9 @@ def _degraded(view: ClusterView) -> tuple[str, str, str]:
     available = health.is_available(view.database)
     if view.configured and not isinstance(available, Unknown) and not available.value:
         return "True", "DatabaseUnavailable", "the database takes no transactions"
+    staying = [it for it in view.unwell if not it.marked and not _is_new(view, it)]
     for condition in _BROKEN:
-        broken = [it for it in view.staying() if it.has(condition) and not _is_new(view, it)]
+        broken = [it for it in staying if it.has(condition)]
         if broken:
             shown = ", ".join(str(it.id) for it in broken[:_SHOWN])
             return "True", str(condition), f"{len(broken)} of the process groups: {shown}"

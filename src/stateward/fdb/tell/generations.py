@@ -12,6 +12,7 @@ import msgspec
 from stateward.core.facts import Known
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.status import Generations
+from stateward.fdb.decide.clients import VersionChange, version_change
 from stateward.fdb.decide.groups.additions import missing
 from stateward.fdb.decide.groups.listed import listed
 from stateward.fdb.status.health import is_available
@@ -50,19 +51,18 @@ def generations(view: ClusterView, differences: Differences) -> Generations:
     Groups whose data has left them and whose pods do not go hold nothing up: that may take for
     ever, and nobody waits for them.
     """
+    wrong: set[Kind] = set().union(*(it.conditions for it in view.unwell if not it.marked))
     true = {
         "needs_configuration_change": differences.configuration or not view.configured,
         "needs_coordinator_change": differences.coordinators,
-        "needs_bounce": _any(view, Kind.INCORRECT_COMMAND_LINE),
-        "needs_pod_deletion": bool(differences.outdated) or _any(view, Kind.INCORRECT_POD_SPEC),
+        "needs_bounce": Kind.INCORRECT_COMMAND_LINE in wrong or _runs_another(view),
+        "needs_pod_deletion": bool(differences.outdated) or Kind.INCORRECT_POD_SPEC in wrong,
         "needs_shrink": _shrinks(view),
         "needs_grow": bool(missing(view)),
-        "needs_monitor_conf_update": (
-            differences.config_map or _any(view, Kind.INCORRECT_CONFIG_MAP)
-        ),
+        "needs_monitor_conf_update": differences.config_map or Kind.INCORRECT_CONFIG_MAP in wrong,
         "missing_database_status": not _is_available(view),
         "has_extra_listeners": _listens_twice(view),
-        "needs_service_update": differences.services or _any(view, Kind.MISSING_SERVICE),
+        "needs_service_update": differences.services or Kind.MISSING_SERVICE in wrong,
         "has_unhealthy_process": not all(map(is_well, view.staying())),
         "needs_lock_configuration_changes": differences.locks,
     }
@@ -81,8 +81,9 @@ def is_as_asked(stages: Generations, generation: int) -> bool:
     return stages.reconciled == generation and not any(told[it] for it in wrong)
 
 
-def _any(view: ClusterView, kind: Kind) -> bool:
-    return any(it.has(kind) for it in view.staying())
+def _runs_another(view: ClusterView) -> bool:
+    """Tell whether a release runs that processes must leave all at once, or may not leave."""
+    return version_change(view) in (VersionChange.UPGRADE, VersionChange.REFUSED)
 
 
 def _shrinks(view: ClusterView) -> bool:

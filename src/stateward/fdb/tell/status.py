@@ -13,7 +13,8 @@ import msgspec
 
 from stateward.core import moments
 from stateward.core.facts import Fact, Known
-from stateward.core.outcome import Blocked, Done, Outcome
+from stateward.core.outcome import Blocked, Done, Outcome, Stop
+from stateward.core.version import Version
 from stateward.fdb.api import questions
 from stateward.fdb.api.database import DatabaseConfiguration
 from stateward.fdb.api.status import (
@@ -55,7 +56,11 @@ class Told:
     refused: Sequence[tuple[str, Refusal]] = ()
     connection: ConnectionString | None = None
     configured: bool = False
+    running: Version | None = None
+    adopted_from: str = ""
     progress: Progress | None = None
+    #: What is thought of the coordinators; None: nobody has thought of them yet.
+    coordinators: coordinating.CoordinatorPlan | None = None
     #: Objects that are not as wanted.
     config_map_differs: bool = False
     services_differ: bool = False
@@ -67,8 +72,10 @@ class Told:
 def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
     """Return the status that the cluster should have; the view holds the one that it has."""
     former = view.status
-    outcomes = [outcome for _, outcome in pass_.said]
-    judged = coordinating.judge(view) if view.configured else CoordinatorPlan()
+    outcomes = [_blocking(outcome, pass_) for _, outcome in pass_.said]
+    judged = CoordinatorPlan()
+    if view.configured:
+        judged = pass_.coordinators or coordinating.judge(view)
     wrong = judged.wrong
     differences = Differences(
         configuration=_configuration_differs(view),
@@ -92,9 +99,10 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         has_incorrect_config_map=pass_.config_map_differs,
         has_incorrect_service_config=pass_.services_differ,
         needs_new_coordinators=bool(wrong),
-        running_version=str(view.running_version),
+        running_version=str(pass_.running or view.running_version),
         connection_string=str(connection) if connection is not None else former.connection_string,
         configured=view.configured or pass_.configured or former.configured,
+        adopted_from=pass_.adopted_from or former.adopted_from,
         has_listen_ips_for_all_pods=True,
         storage_servers_per_disk=_densities(view, ProcessClass.STORAGE),
         log_servers_per_disk=_densities(view, ProcessClass.LOG, ProcessClass.TRANSACTION),
@@ -109,6 +117,15 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
             former.conditions, conditions_of(view, outcomes, reconciled=reconciled), view.now
         ),
     )
+
+
+def _blocking(outcome: Outcome, pass_: Told) -> Outcome:
+    """Return what a step said; one that ended the pass until a person acts is blocked."""
+    if isinstance(outcome, Stop):
+        for _, it in pass_.refused:
+            if it.guard == outcome.reason:
+                return Blocked(outcome.reason, outcome.message, it.hint)
+    return outcome
 
 
 def _is_new(view: ClusterView) -> bool:

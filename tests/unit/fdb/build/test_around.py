@@ -30,8 +30,7 @@ def made(**said: Any) -> Json:
 def test_a_config_map_has_a_text_for_every_class_in_use() -> None:
     found = made()
     assert found["metadata"]["name"] == "shop-config"
-    (owner,) = found["metadata"]["ownerReferences"]
-    assert (owner["kind"], owner["uid"]) == ("FoundationDBCluster", "cluster-uid")
+    assert found["metadata"]["labels"]["stateward.dev/cluster-uid"] == "cluster-uid"
     assert set(found["data"]) == {
         "cluster-file",
         "running-version",
@@ -44,6 +43,12 @@ def test_a_config_map_has_a_text_for_every_class_in_use() -> None:
     assert found["data"]["cluster-file"] == str(CONNECTION)
     assert found["data"]["running-version"] == "7.3.63"
     assert json.loads(found["data"]["sidecar-conf"])["COPY_FILES"] == ["fdb.cluster"]
+
+
+def test_a_config_map_goes_with_its_cluster_only_where_volumes_do() -> None:
+    assert "ownerReferences" not in made()["metadata"]
+    (owner,) = made(deletionPolicy="Delete")["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["uid"]) == ("FoundationDBCluster", "cluster-uid")
 
 
 def test_the_config_map_says_what_runs_and_its_texts_what_shall() -> None:

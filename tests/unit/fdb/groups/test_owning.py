@@ -105,6 +105,48 @@ async def test_a_claim_with_the_data_of_another_cluster_is_never_used() -> None:
     assert "another cluster" in (await desk.now()).status.doing
 
 
+async def test_a_claim_of_the_cluster_whose_volumes_are_taken_over_is_made_ours() -> None:
+    desk = Desk()
+    cluster = await desk.cluster()
+    await desk.group()
+    await desk.edit(adoptVolumeOf="an-earlier-one")
+    ours = names.instance_labels("shop") | {names.CLUSTER_UID_LABEL: "an-earlier-one"}
+    uid = await put(desk, "claim", labels=ours)
+    await desk.passes()
+    claim = (await desk.there(VOLUME_CLAIMS, DATA)).metadata
+    assert claim.uid == uid
+    assert claim.labels[names.CLUSTER_UID_LABEL] == cluster.metadata.uid
+    assert await desk.pod() is not None
+    writes = [it.split()[:2] for it in desk.wrote("patch persistent", "create pods")]
+    assert writes == [["patch", "persistentvolumeclaims"], ["create", "pods"]]
+    assert not desk.wrote("create persistentvolumeclaims", "delete")
+
+
+@pytest.mark.parametrize(
+    ("former", "owners"),
+    [
+        pytest.param("a-still-earlier-one", [], id="of another one"),
+        pytest.param(
+            "an-earlier-one",
+            owned_by(CLUSTERS.kind, "shop", "an-earlier-one"),
+            id="it goes with its owner",
+        ),
+    ],
+)
+async def test_other_claims_are_not_taken_over(former: str, owners: list[Any]) -> None:
+    desk = Desk()
+    await desk.cluster()
+    await desk.group()
+    await desk.edit(adoptVolumeOf="an-earlier-one")
+    labels = names.instance_labels("shop") | {names.CLUSTER_UID_LABEL: former}
+    await put(desk, "claim", labels=labels, ownerReferences=owners)
+    outcome = await desk.passes()
+    assert isinstance(outcome, Retry)
+    assert outcome.reason == "ClaimTaken"
+    assert await desk.pod() is None
+    assert not desk.wrote("patch persistentvolumeclaims", "delete")
+
+
 async def test_no_pod_is_made_on_a_claim_that_goes() -> None:
     desk = Desk()
     await desk.settled()

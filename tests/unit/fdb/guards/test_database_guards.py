@@ -28,6 +28,7 @@ EVERY: dict[str, Guard] = {
     "can_lose_a_fault_domain": on.can_lose_a_fault_domain,
     "may_bounce": on.may_bounce,
     "configuration_is_readable": on.configuration_is_readable,
+    "configuration_is_told": on.configuration_is_told,
     "all_roles_are_told": on.all_roles_are_told,
 }
 ACTS = {
@@ -85,7 +86,11 @@ TABLE: list[tuple[str, dict[str, Any], str]] = [
     ("few_generations", {"recovery_state__active_generations": 11}, "11 generations"),
     ("one_generation", {"recovery_state__active_generations": 2}, "2 generations"),
     ("recovered_long_enough", {"recovery_state__seconds_since_last_recovered": 60.0}, ""),
-    ("recovered_long_enough", {"recovery_state__seconds_since_last_recovered": 59.0}, "59 s ago"),
+    (
+        "recovered_long_enough",
+        {"recovery_state__seconds_since_last_recovered": 59.0},
+        "less than 60 s ago",
+    ),
     ("recovered_long_enough", {"recovery_state__seconds_since_last_recovered": -1}, "not over"),
     ("recovery_is_complete", {"recovery_state__name": "fully_recovered"}, ""),
     ("recovery_is_complete", {"recovery_state__name": "all_logs_recruited"}, ""),
@@ -112,7 +117,7 @@ TABLE: list[tuple[str, dict[str, Any], str]] = [
     ("can_lose_a_fault_domain", {"database_available": False}, "not available"),
     ("may_bounce", {"bounce_impact__can_clean_bounce": False}, "cannot be restarted"),
     ("may_bounce", {"bounce_impact": ...}, "nobody knows"),
-    ("may_bounce", {"recovery_state__seconds_since_last_recovered": 599.0}, "599 s"),
+    ("may_bounce", {"recovery_state__seconds_since_last_recovered": 599.0}, "one has not"),
 ]
 
 

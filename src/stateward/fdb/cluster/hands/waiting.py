@@ -21,7 +21,7 @@ def told(held: Sequence[Held]) -> str:
 
 def lacking(view: ClusterView, condition: GroupConditionType) -> list[GroupView]:
     """Return the groups of which a condition is true, and that are not on their way out."""
-    return [it for it in view.groups if it.has(condition) and not it.leaving]
+    return [it for it in view.unwell if it.has(condition) and not it.leaving]
 
 
 def waiting_for(

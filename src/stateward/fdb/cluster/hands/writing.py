@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stateward.kube.codec import Json
+from stateward.fdb.model.names import CLUSTER_UID_LABEL
+from stateward.kube.codec import Json, plain
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.objects.configs import ConfigMap
 
@@ -19,6 +20,8 @@ def difference(live: ConfigMap, wanted: Json) -> Json | None:
     changed = {key: it for key, it in data.items() if live.data.get(key) != it}
     changed |= dict.fromkeys(live.data.keys() - data.keys())
     metadata = metadata_difference(live.metadata, wanted["metadata"])
+    if (owners := _owners(live.metadata, wanted["metadata"])) is not None:
+        metadata["ownerReferences"] = owners
     if not changed and not metadata:
         return None
     patch: Json = {"metadata": {**exactly(live.metadata), **metadata}}
@@ -31,14 +34,22 @@ def exactly(live: ObjectMeta) -> Json:
 
 
 def metadata_difference(live: ObjectMeta, wanted: Mapping[str, Any]) -> Json:
-    """Return labels, annotations and owners that are wanted and not there."""
+    """Return labels and annotations that are wanted and not there."""
     found: Json = {}
     for field, has in (("labels", live.labels), ("annotations", live.annotations)):
         wants = wanted.get(field) or {}
         if lacks := {key: it for key, it in wants.items() if has.get(key) != it}:
             found[field] = lacks
-    owners = wanted.get("ownerReferences") or []
-    theirs = {it.uid for it in live.owner_references}
-    if any(it["uid"] not in theirs for it in owners):
-        found["ownerReferences"] = owners
     return found
+
+
+def _owners(live: ObjectMeta, wanted: Mapping[str, Any]) -> list[Json] | None:
+    """Return all owners once a config map is tied to its cluster, or is not; None: it is as wanted.
+
+    Who else owns it goes on doing so.
+    """
+    owners: list[Json] = wanted.get("ownerReferences") or []
+    cluster = wanted["labels"][CLUSTER_UID_LABEL]
+    if any(it.uid == cluster for it in live.owner_references) == bool(owners):
+        return None
+    return [plain(it) for it in live.owner_references if it.uid != cluster] + owners

@@ -37,9 +37,12 @@ def new_ids(
 
     Where the exclusions of the database are not known, the rest must do: the groups are needed.
     """
+    lacking = missing(view)
+    if not lacking:
+        return ()
     free = _Free(view, taken)
     found: list[ProcessGroupID] = []
-    for kind, many in missing(view).items():
+    for kind, many in lacking.items():
         for _ in range(many):
             it = free.take(kind, chance_numbers)
             if it is None:

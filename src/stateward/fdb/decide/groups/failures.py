@@ -47,7 +47,7 @@ def failed(view: ClusterView) -> tuple[FailedGroup, ...]:
     """Return who has failed for too long, longest first; whoever shall fail or go has not."""
     patience = view.spec.automation_options.replacements.failure_detection_time_seconds
     found = []
-    for it in view.groups:
+    for it in view.unwell:
         worst = None if it.marked or crash_loops(view.spec, it.id) else _worst(it, view.now)
         if worst is not None and worst.lasts >= patience:
             found.append(worst)
@@ -65,15 +65,16 @@ def _worst(group: GroupView, now: float) -> FailedGroup | None:
 
 def to_replace(view: ClusterView) -> tuple[FailedGroup, ...]:
     """Return the failed groups that are marked now, so that others take their place."""
-    return _judged(view)[0]
+    return judged(view)[0]
 
 
 def held(view: ClusterView) -> tuple[Held, ...]:
     """Return the failed groups that are not marked now, and why."""
-    return _judged(view)[1]
+    return judged(view)[1]
 
 
-def _judged(view: ClusterView) -> tuple[tuple[FailedGroup, ...], tuple[Held, ...]]:
+def judged(view: ClusterView) -> tuple[tuple[FailedGroup, ...], tuple[Held, ...]]:
+    """Return whom to mark now, and who has to wait for what."""
     some = failed(view)
     if some and (why := _not_at_all(view)):
         return (), tuple(Held(it.group.name, why) for it in some)

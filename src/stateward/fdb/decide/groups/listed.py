@@ -40,7 +40,8 @@ class Listing:
 def listed(view: ClusterView) -> Listing:
     """Return what lists of groups ask for that is not so yet."""
     kept = view.spec.automation_options.cancel_replacements_for_process_groups
-    to_mark = [it for group in view.groups if (it := _named(view, group)) is not None]
+    some = view.groups if _names(view) else [it for it in view.groups if it.leaving]
+    to_mark = [it for group in some if (it := _named(view, group)) is not None]
     stay = [it for it in view.groups if it.marked and not it.leaving and is_target(kept, it.id)]
     return Listing(
         to_mark=tuple(it for it in to_mark if not is_target(kept, it.group.id)),
@@ -69,10 +70,14 @@ def _named(view: ClusterView, group: GroupView) -> Named | None:
 
 def _unknown(view: ClusterView) -> Iterator[str]:
     """Yield names that no group has: one that has gone, or a slip of the pen."""
-    there = {str(it.id) for it in view.groups}
+    if named := _names(view):
+        there = {str(it.id) for it in view.groups}
+        yield from (it for it in dict.fromkeys(named) if it not in there and it != _ALL)
+
+
+def _names(view: ClusterView) -> tuple[str, ...]:
     spec = view.spec
-    named = (*spec.process_groups_to_remove, *spec.process_groups_to_remove_without_exclusion)
-    yield from (it for it in dict.fromkeys(named) if it not in there and it != _ALL)
+    return (*spec.process_groups_to_remove, *spec.process_groups_to_remove_without_exclusion)
 
 
 def _for_good(view: ClusterView) -> Iterator[Held]:

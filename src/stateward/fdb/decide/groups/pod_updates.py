@@ -41,7 +41,7 @@ class PodUpdatePlan:
 
 def plan(view: ClusterView) -> PodUpdatePlan:
     """Return which pods are made anew now; whether a zone may be lost at all, others ask."""
-    wrong = [it for it in view.staying() if _is_wrong(it)]
+    wrong = [it for it in view.unwell if _is_wrong(it)]
     if not wrong:
         return PodUpdatePlan()
     if held := tuple(_holding(view)):
@@ -53,7 +53,8 @@ def plan(view: ClusterView) -> PodUpdatePlan:
 
 
 def _is_wrong(group: GroupView) -> bool:
-    return group.has(Kind.INCORRECT_POD_SPEC) and group.pod is not None and not group.leaving
+    stays = not group.marked and not group.leaving
+    return stays and group.has(Kind.INCORRECT_POD_SPEC) and group.pod is not None
 
 
 # ------------------------------------------------------------------ what holds all of them

@@ -30,7 +30,7 @@ class ChangeCoordinators:
         view, admin = seen.view, seen.admin
         if not view.configured or admin is None:
             return DONE
-        plan = coordinating.judge(view)
+        plan = seen.book.coordinators = coordinating.judge(view)
         if not plan.wrong:
             return DONE
         why = "; ".join(plan.wrong)

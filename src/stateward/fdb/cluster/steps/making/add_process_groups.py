@@ -15,7 +15,7 @@ from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import additions
-from stateward.fdb.model.names import INSTANCE_LABEL, ProcessGroupID, pod_name
+from stateward.fdb.model.names import INSTANCE_LABEL, ProcessGroupID, pod_name, pod_of_claim
 from stateward.fdb.tell.mirror import Import, imported
 from stateward.kube.client import Selection
 from stateward.kube.codec import Json
@@ -82,8 +82,10 @@ def _numbers(chance: Chance) -> Iterator[int]:
 
 
 def _taken(seen: Seen) -> frozenset[str]:
-    """Return ids that no new group may have: of objects that are there, whoever made them."""
-    return frozenset(it.spec.process_group_id for it in seen.groups.values())
+    """Return what no new group may be called: as one that is there, or whose volume was left."""
+    left = (pod_of_claim(it.name) for it in seen.left.claims)
+    there = (it.spec.process_group_id for it in seen.groups.values())
+    return frozenset([*there, *(it for it in left if it is not None)])
 
 
 def _decided(group: Import) -> Json:

@@ -69,7 +69,6 @@ def _taken(seen: Seen, live: Service) -> Outcome | None:
 
 def _difference(live: Service, wanted: Json) -> Json | None:
     metadata = metadata_difference(live.metadata, wanted["metadata"])
-    metadata.pop("ownerReferences", None)
     selector = wanted["spec"]["selector"]
     spec: Json = {}
     if live.spec.selector != selector:

@@ -39,8 +39,9 @@ def _concerned(view: ClusterView, condition: GroupConditionType) -> list[GroupVi
     longest = questions.pending_seconds(view.spec)
     return [
         it
-        for it in view.staying()
+        for it in view.unwell
         if it.has(condition)
+        and not it.marked
         and it.pod is not None
         and it.pod.terminating_since is None
         and (it.lasts(GroupConditionType.POD_PENDING, view.now) or 0.0) <= longest

@@ -11,25 +11,9 @@ from stateward.fdb.cluster.hands.editing import edit
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide.groups.shape import same_shape
 from stateward.kube.codec import Json, plain
 from stateward.kube.patch import merge_diff
-
-#: What a cluster's spec says of a group. The rest is what was decided of it since.
-SHAPE = (
-    "process_settings",
-    "process_group_id_prefix",
-    "service",
-    "servers_per_pod",
-    "image_type",
-    "log_group",
-    "sidecar_variables",
-    "deletion_policy",
-)
-
-
-def same_shape(one: FoundationDBProcessGroupSpec, other: FoundationDBProcessGroupSpec) -> bool:
-    """Tell whether two specs ask for the same objects."""
-    return all(getattr(one, it) == getattr(other, it) for it in SHAPE)
 
 
 class UpdateProcessGroups:

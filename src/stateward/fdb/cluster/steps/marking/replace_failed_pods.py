@@ -24,9 +24,8 @@ class ReplaceFailedPods:
 
     async def run(self, seen: Seen) -> Outcome:
         """Mark as many as may be replaced at a time."""
-        found = failures.to_replace(seen.view)
+        found, waiting = failures.judged(seen.view)
         if found:
             why = "; ".join(f"{it.condition} for {it.lasts:.0f} s" for it in found)
             return await mark(self._tools, seen, [it.group for it in found], why)
-        waiting = failures.held(seen.view)
         return Retry(_AGAIN, "ReplacementWaits", told(waiting)) if waiting else DONE

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.facts import Unknown
-from stateward.core.outcome import DONE, Blocked, Outcome, Stop
+from stateward.core.outcome import DONE, Outcome, Stop
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import clients
 from stateward.fdb.decide.clients import VersionChange
+from stateward.fdb.guards.guard import Refusal
 
 #: Seconds until clients are looked at again.
 _AGAIN: Final = 60.0
@@ -28,7 +29,8 @@ class CheckClientCompatibility:
             return DONE
         asked = f"from {view.running_version} to {view.spec.version}"
         if change is VersionChange.REFUSED:
-            return Blocked(
+            return self._held(
+                seen,
                 "DowngradeRefused",
                 f"a database cannot go back {asked}: the older cannot read what was written since",
                 f"set spec.version to {view.running_version}, or to a later one",
@@ -42,9 +44,15 @@ class CheckClientCompatibility:
             some = ", ".join(f"{it.address} ({it.log_group})" for it in blocking.value[:_SHOWN])
             message = f"{len(blocking.value)} clients could not follow {asked}: {some}"
             return Stop(_AGAIN, "ClientsIncompatible", message)
-        return Blocked(
+        return self._held(
+            seen,
             "UpgradeUnsupported",
             f"an upgrade {asked} restarts all processes at once; this release does not do that yet",
             f"set spec.version to a release of {view.running_version.major}."
             f"{view.running_version.minor}",
         )
+
+    def _held(self, seen: Seen, reason: str, message: str, hint: str) -> Outcome:
+        """Go no further: pods that were made now would be of a version that cannot be."""
+        seen.book.refuse(self.name, [Refusal(reason, message, hint)])
+        return Stop(_AGAIN, reason, message)

@@ -19,5 +19,5 @@ class CheckMaintenanceMode:
         if isinstance(found, Unknown) or found.value is None:
             return DONE
         seconds = found.value.seconds
-        words = f"zone {found.value.zone} is under maintenance for another {seconds:.0f} s"
+        words = f"zone {found.value.zone} is under maintenance"
         return Retry(max(1.0, seconds), "ZoneUnderMaintenance", words)

@@ -19,7 +19,12 @@ from stateward.fdb.admin.clusterfile import ClusterFile
 from stateward.fdb.admin.costs import End, Meter, Uncounted
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent
 from stateward.fdb.admin.keys import Keys, KeyTransaction
-from stateward.fdb.admin.library import Library, NativeDatabase, NativeFuture, NativeTransaction
+from stateward.fdb.admin.native.library import (
+    Library,
+    NativeDatabase,
+    NativeFuture,
+    NativeTransaction,
+)
 from stateward.fdb.model.connection import ConnectionString
 
 T = TypeVar("T")
