@@ -14,10 +14,10 @@ from stateward.sim.etcd import life as etcd_life
 from stateward.sim.etcd import pictures as etcd_pictures
 from stateward.sim.etcd import scenarios as etcd_scenarios
 from stateward.sim.etcd.oracles import differences as etcd_differences
-from stateward.sim.fdb import happenings as fdb_happenings
 from stateward.sim.fdb import life as fdb_life
 from stateward.sim.fdb import pictures as fdb_pictures
 from stateward.sim.fdb import scenarios as fdb_scenarios
+from stateward.sim.fdb.acts import happenings as fdb_happenings
 from stateward.sim.fdb.oracles import differences as fdb_differences
 from stateward.sim.laws.violations import Violation
 from stateward.sim.lives import Ask, Life, Turn

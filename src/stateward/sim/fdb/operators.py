@@ -12,7 +12,8 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.pods import Pod
 from stateward.runtime.supervisor import Supervisor
 from stateward.sim.faults import Fault, Kind
-from stateward.sim.fdb import happenings, versions
+from stateward.sim.fdb import versions
+from stateward.sim.fdb.acts import happenings
 from stateward.sim.world import Slot
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from stateward.kube.codec import Json, decode
 from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
-from stateward.sim.fdb import happenings
+from stateward.sim.fdb.acts import happenings, targets
 from stateward.sim.fdb.world import FdbWorld
 
 KEY: Final = ObjectKey("ns", "shop")
@@ -80,7 +80,7 @@ def is_settled(it: FdbWorld, key: ObjectKey = KEY) -> bool:
 
 def is_mended(it: FdbWorld) -> bool:
     """Tell whether all that went wrong is over, and the cluster says that all is as asked."""
-    return not it.troubled and is_settled(it)
+    return not it.world.troubled and is_settled(it)
 
 
 def is_gone(it: FdbWorld) -> bool:
@@ -145,7 +145,7 @@ def _in_a_line(spec: Mapping[str, object]) -> str:
 def first_of(it: FdbWorld, process_class: str) -> FoundationDBProcessGroup | None:
     """Return the first group of a class that does not coordinate, or just the first."""
     mine = [one for one in groups(it) if one.spec.process_class == process_class]
-    spare = [one for one in mine if not happenings.coordinates(it, one.metadata.key)]
+    spare = [one for one in mine if not targets.coordinates(it, one.metadata.key)]
     return next(iter(spare or mine), None)
 
 

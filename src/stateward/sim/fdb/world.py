@@ -123,11 +123,6 @@ class FdbWorld:
 
     # ------------------------------------------------------------------ looking
 
-    @property
-    def troubled(self) -> int:
-        """How many of the things that went wrong still go on."""
-        return self.world.troubled
-
     def process(self, pod: ObjectKey, number: int = 1) -> Process | None:
         """Return a process of a pod, if it runs; the first is 1."""
         program = self.pods.program(pod)

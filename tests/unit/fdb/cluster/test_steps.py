@@ -199,7 +199,9 @@ class Desk:
     def seen(self, *finalizers: str) -> Seen:
         groups = {it.name: _object(it, finalizers) for it in self.view.groups}
         nothing = cast("Any", None)
-        return Seen(self.cluster, self.view, groups, nothing, frozenset(), {}, None, None, cast("Any", self))
+        return Seen(
+            self.cluster, self.view, groups, nothing, frozenset(), {}, None, None, cast("Any", self)
+        )
 
     async def run(self, step: str, *finalizers: str) -> Any:
         it = cast("Any", self)

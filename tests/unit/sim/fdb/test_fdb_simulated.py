@@ -10,7 +10,7 @@ from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.shards import Piece
 from stateward.sim.explore.menus import menu
 from stateward.sim.faults import Family, Fault, Kind, Plan
-from stateward.sim.fdb import happenings
+from stateward.sim.fdb.acts import happenings
 from stateward.sim.fdb.laws.claims import lost_without
 from stateward.sim.fdb.oracles.differences import differences, room_of
 from stateward.sim.fdb.scenarios import SCENARIOS, manifest

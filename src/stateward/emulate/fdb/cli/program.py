@@ -82,12 +82,12 @@ class Fdbcli:
         #: For how many seconds a database is waited for before anything is asked.
         self.patience = 3.0
         self.log_group = "default"
-        #: Told of every process that is killed, or shall stand still for seconds and then end.
+        #: Told of every process that is killed, or shall stand still for seconds.
         self.killed: Callable[[str], None] = lambda _address: None
         self.suspended: Callable[[str, float], None] = lambda _address, _seconds: None
-        #: How a status is written: people read it as fdbcli does it, programs need no spaces.
+        #: How a status is written: as fdbcli does it for people, or without spaces.
         self.layout: Callable[[Json], str] = _wide
-        #: Returns the text of a file that ``fileconfigure`` names.
+        #: The text of a file that ``fileconfigure`` names.
         self.files: Callable[[str], str | None] = lambda _path: None
 
     def run(self, line: str, timeout: float = 0.0) -> Answer:
@@ -116,8 +116,7 @@ class Fdbcli:
             tape.err += _MALFORMED
             return 1
         until = self._database.now + (timeout or _FOR_EVER)
-        tape.view, tape.string = self.view, self._learn()
-        handles = self._come()
+        tape.view, tape.string, handles = self.view, self._learn(), self._come()
         try:
             for seconds in self._run_all(parts, tape, session):
                 left = until - self._database.now

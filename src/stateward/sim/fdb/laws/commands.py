@@ -15,7 +15,7 @@ from stateward.fdb.model.configuration import Redundancy
 from stateward.fdb.model.exclusions import Exclusion
 from stateward.fdb.model.names import FINALIZER
 from stateward.kube.meta import ObjectKey
-from stateward.sim.fdb.happenings import FOREIGN
+from stateward.sim.fdb.acts.people import FOREIGN
 from stateward.sim.fdb.laws.scene import FRESH, Scene
 from stateward.sim.laws.watchman import Actor
 

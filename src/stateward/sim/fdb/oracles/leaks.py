@@ -10,7 +10,7 @@ from stateward.fdb.model.names import pod_of_claim
 from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CONFIG_MAPS, PODS, SERVICES, VOLUME_CLAIMS
-from stateward.sim.fdb.happenings import FOREIGN
+from stateward.sim.fdb.acts.people import FOREIGN
 from stateward.sim.fdb.laws.claims import lost_without
 from stateward.sim.fdb.laws.scene import Scene
 from stateward.sim.laws.rates import Rates

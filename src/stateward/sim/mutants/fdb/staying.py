@@ -31,7 +31,7 @@ from stateward.fdb.tell import generations as telling
 from stateward.fdb.tell import status as told
 from stateward.fdb.views import ClusterView
 from stateward.kube.client import MergePatch
-from stateward.sim.fdb.happenings import FOREIGN
+from stateward.sim.fdb.acts.people import FOREIGN
 from stateward.sim.mutants.planting import Patch, bug
 
 

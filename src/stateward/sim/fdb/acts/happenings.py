@@ -8,26 +8,16 @@ not there changes nothing, and all of it ends by itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from stateward.core.errors import PeerConfused, UsageError
+from stateward.core.errors import UsageError
 from stateward.emulate.fdb.asking.clogs import Silence
-from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
-from stateward.fdb.model.exclusions import of_instance
-from stateward.fdb.model.names import CLASS_LABEL, INSTANCE_LABEL
-from stateward.kube.client import Change, MergePatch
-from stateward.kube.codec import Json, decode_json
-from stateward.kube.errors import ApiError
-from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import LEASES, PODS, VOLUME_CLAIMS
-from stateward.local.api import Api
+from stateward.kube.resources import PODS
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
-from stateward.local.store import Stored, StoreEvent
 from stateward.sim.faults import is_number
-from stateward.sim.kube.lodgers import Lodger
+from stateward.sim.fdb.acts import people
+from stateward.sim.fdb.acts.targets import Act, At
 from stateward.sim.world import Slot
 
 if TYPE_CHECKING:
@@ -39,89 +29,6 @@ _LEAVING: Final = b'"deletionTimestamp"'
 _LONGEST_FAREWELL: Final = 600.0
 #: Seconds after which a clock that was set wrong is right again.
 _SET_RIGHT: Final = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class At:
-    """Where an act happens."""
-
-    it: FdbWorld
-    #: The operator at whose call it happens, if it does at a call.
-    slot: Slot | None
-    target: str = ""
-    seconds: float = 0.0
-
-    def for_a_while(self, undo: Callable[[], object], seconds: float | None = None) -> None:
-        """Undo something after the seconds of the act; until then the world is in trouble."""
-        over = self.it.world.weather.trouble()
-
-        def end() -> None:
-            undo()
-            over()
-
-        self.it.world.later(self.seconds if seconds is None else seconds, end)
-
-    @property
-    def api(self) -> Api:
-        """Kubernetes."""
-        return self.it.world.api
-
-    @property
-    def cluster(self) -> Stored | None:
-        """The first cluster."""
-        return next(iter(self.api.store.all(CLUSTERS.name)), None)
-
-    @property
-    def pod(self) -> Stored | None:
-        """The pod that is meant."""
-        cluster = self.cluster
-        name = cluster.key.name if cluster is not None else ""
-        every = [
-            it for it in self.api.store.all(PODS.name) if it.labels.get(INSTANCE_LABEL) == name
-        ]
-        every.sort(key=lambda it: it.key)
-        if self.target.isdecimal():
-            return every[int(self.target)] if int(self.target) < len(every) else None
-        if self.target == "coordinator":
-            every = [it for it in every if coordinates(self.it, it.key)]
-        elif self.target.startswith(f"{name}-"):
-            every = [it for it in every if it.key.name == self.target]
-        else:
-            every = [it for it in every if it.labels.get(CLASS_LABEL) == self.target]
-        return every[0] if every else None
-
-    @property
-    def lodger(self) -> Lodger | None:
-        """The pod that is meant, if it has a node."""
-        pod = self.pod
-        return self.it.nodes.lodger(pod.key) if pod is not None else None
-
-    @property
-    def claim(self) -> Stored | None:
-        """The claim of the pod that is meant."""
-        pod = self.pod
-        if pod is None:
-            return None
-        key = ObjectKey(pod.key.namespace, f"{pod.key.name}-data")
-        return self.api.store.get(VOLUME_CLAIMS.name, key)
-
-
-def coordinates(it: FdbWorld, pod: ObjectKey) -> bool:
-    """Tell whether a database is found by the first process of a pod."""
-    process = it.process(pod)
-    database = process.database if process is not None else None
-    if process is None or database is None:
-        return False
-    return any(map(process.server.listens_at, database.string.coordinators))
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """Something that can befall: whether it has a target, and how long it takes by itself."""
-
-    do: Callable[[At], None]
-    targeted: bool = True
-    seconds: float = 0.0
 
 
 # -------------------------------------------------------------------------- pods and processes
@@ -295,104 +202,6 @@ def _skew(at: At) -> None:
     at.for_a_while(back, _SET_RIGHT)
 
 
-# -------------------------------------------------------------------------- people
-
-
-def _edit(at: At) -> None:
-    """Change what a cluster asks for: ``version=7.3.69``; with seconds, taken back after them."""
-    cluster = at.cluster
-    path, equals, text = at.target.partition("=")
-    if not equals:
-        raise UsageError(f"an edit must be written as FIELD=VALUE; got {at.target!r}")
-    if cluster is None:
-        return
-    before: Any = cluster.document()["spec"]
-    for part in path.split("."):
-        before = before.get(part) if isinstance(before, dict) else None
-    _write_spec(at, cluster, path, _value(text))
-    if at.seconds:
-        at.for_a_while(lambda: _write_spec(at, cluster, path, before))
-
-
-def _write_spec(at: At, cluster: Stored, path: str, value: Any) -> None:
-    body: Any = value
-    for part in reversed(path.split(".")):
-        body = {part: body}
-    try:
-        at.api.patch(CLUSTERS, cluster.key, MergePatch({"spec": body}), _USER)
-    except ApiError as error:
-        at.it.world.trace.note(f"the edit of {cluster.key} is refused: {error.reason}")
-
-
-def _value(text: str) -> Any:
-    try:
-        return decode_json(text.encode())
-    except PeerConfused:
-        return text
-
-
-def _recreate_cr(at: At) -> None:
-    """Delete a cluster, and make one like it as soon as it is gone."""
-    cluster = at.cluster
-    if cluster is None or _LEAVING in cluster.text:
-        return
-    world = at.it.world
-    body: Json = {"metadata": {"name": cluster.key.name}, "spec": cluster.document()["spec"]}
-    over = world.weather.trouble()
-    world.later(_LONGEST_FAREWELL, over)
-
-    def make() -> None:
-        over()
-        try:
-            world.api.create(CLUSTERS, cluster.key.namespace, body, _USER)
-        except ApiError:
-            return  # somebody else was first
-
-    def look(event: StoreEvent) -> None:
-        if event.change is Change.DELETED and event.now.uid == cluster.uid:
-            leave()
-            world.later(1.0, make)
-
-    leave = world.api.store.listen(look, CLUSTERS.name)
-    world.api.delete(CLUSTERS, cluster.key, DeleteOptions(uid=cluster.uid))
-
-
-def _delete_object(at: At) -> None:
-    """Delete all objects of a kind that belong to the first cluster; of leases, all."""
-    resource, cluster = at.it.world.kinds.get(at.target), at.cluster
-    if resource is None:
-        raise UsageError(f"no kind is called {at.target!r}")
-    for it in at.api.store.all(resource.name):
-        ours = cluster is not None and cluster.uid in it.owners
-        if ours or resource.kind == LEASES.kind:
-            at.api.delete(resource, it.key, DeleteOptions(uid=it.uid))
-
-
-def _delete_group(at: At) -> None:
-    """Delete the object of a process group by hand, which asks for its replacement."""
-    pod = at.pod
-    if pod is not None:
-        group = at.api.store.get(PROCESS_GROUPS.name, pod.key)
-        if group is not None:
-            at.api.delete(PROCESS_GROUPS, group.key, DeleteOptions(uid=group.uid))
-
-
-def _exclude_other(at: At) -> None:
-    """Exclude somebody who is not there, as people do; nobody but they may take that back."""
-    for it in at.it.realm.databases:
-        if it.settings is not None:
-            it.exclude([of_instance(FOREIGN)])
-
-
-def _include_all(at: At) -> None:
-    """Include everybody, as people do who do not know that a group is about to go."""
-    for it in at.it.realm.databases:
-        it.include([*it.excluded])
-
-
-#: Whom people exclude.
-FOREIGN: Final = "storage-99998"
-
 ALL: Final[dict[str, Act]] = {
     "kill-process": Act(_kill_process),
     "kill-pod": Act(_kill_pod),
@@ -413,12 +222,12 @@ ALL: Final[dict[str, Act]] = {
     "unasked": Act(_unasked, seconds=60),
     "stays": Act(_stays, targeted=False, seconds=60),
     "skew": Act(_skew, targeted=False, seconds=20),
-    "edit": Act(_edit),
-    "recreate-cr": Act(_recreate_cr, targeted=False),
-    "delete-object": Act(_delete_object),
-    "delete-group": Act(_delete_group),
-    "exclude-other": Act(_exclude_other, targeted=False),
-    "include-all": Act(_include_all, targeted=False),
+    "edit": Act(people.edit),
+    "recreate-cr": Act(people.recreate_cr, targeted=False),
+    "delete-object": Act(people.delete_object),
+    "delete-group": Act(people.delete_group),
+    "exclude-other": Act(people.exclude_other, targeted=False),
+    "include-all": Act(people.include_all, targeted=False),
 }
 
 #: What is tried at every call: each act, with the targets and the seconds that matter.
