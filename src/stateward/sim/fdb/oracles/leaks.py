@@ -9,7 +9,7 @@ from stateward.fdb.model import exclusions
 from stateward.fdb.model.names import pod_of_claim
 from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CONFIG_MAPS, PODS, SERVICES, VOLUME_CLAIMS
+from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS
 from stateward.sim.fdb.acts.people import FOREIGN
 from stateward.sim.fdb.laws.claims import lost_without
 from stateward.sim.fdb.laws.scene import Scene
@@ -17,7 +17,8 @@ from stateward.sim.laws.rates import Rates
 
 #: Calls for one object in the last minute of a life: a database is asked about every 20 s.
 MOST_CALLS = 60
-_PARTS = (PROCESS_GROUPS, PODS, SERVICES, CONFIG_MAPS)
+#: The config map outlives a cluster together with its claims: it says how their data is found.
+_PARTS = (PROCESS_GROUPS, PODS, SERVICES)
 
 
 def at_rest(scene: Scene, rates: Rates) -> Iterator[tuple[str, str]]:
