@@ -24,6 +24,7 @@ from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import document, prose
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.model.connection import ConnectionString
+from stateward.kube.codec import Json
 
 _SKIPPED: Final = (
     "WARNING: the previous command failed, the remaining commands will not be executed."
@@ -47,6 +48,10 @@ _PROBING: Final = 12.0
 #: The same where coordinators lack, and where nobody answers in time.
 _ASKING, _TOO_LATE = 2.0, 30.0
 _STEP: Final = 0.5
+
+
+def _wide(document: Json) -> str:
+    return json.dumps(document, indent=4, separators=(",", " : "))
 
 
 @dataclass(slots=True)
@@ -80,6 +85,8 @@ class Fdbcli:
         #: Told of every process that is killed, or shall stand still for seconds and then end.
         self.killed: Callable[[str], None] = lambda _address: None
         self.suspended: Callable[[str, float], None] = lambda _address, _seconds: None
+        #: How a status is written: people read it as fdbcli does it, programs need no spaces.
+        self.layout: Callable[[Json], str] = _wide
         #: Returns the text of a file that ``fileconfigure`` names.
         self.files: Callable[[str], str | None] = lambda _path: None
 
@@ -200,7 +207,7 @@ class Fdbcli:
         found = document.status(self._database, self.string, self._path, self.view)
         match words:
             case ["json"]:
-                tape.say(json.dumps(found, indent=4, separators=(",", " : ")))
+                tape.say(self.layout(found))
             case ["minimal"]:
                 tape.say(minimal(found))
                 if not found["client"]["cluster_file"]["up_to_date"]:
