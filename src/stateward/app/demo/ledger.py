@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from stateward.app.demo.performance import DemoFailed
 from stateward.app.demo.picture import Picture
 from stateward.app.demo.stage import LEDGER, Stage
-from stateward.core.errors import StatewardError
 from stateward.fdb.admin.session import Session
 from stateward.fdb.api.kind import CLUSTERS
 from stateward.fdb.model.connection import ConnectionString
@@ -19,12 +19,6 @@ _WRITE: Final = "writemode on; set {key} {value}"
 _WRITTEN, _READ = "Committed", "`{key}' is `{value}'"
 #: Seconds that fdbcli may take for a line.
 _PATIENCE: Final = 20
-
-
-class NotAnswered(StatewardError):
-    """FoundationDB did not say what it must."""
-
-    reason = "NotAnswered"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +40,10 @@ class Ledger:
         await self.stage.client.delete(PODS, key, uid=found.metadata.uid)
 
     async def write(self, key: str, value: str) -> None:
-        """Write something; raise NotAnswered when that is not acknowledged."""
+        """Write something; raise DemoFailed when that is not acknowledged."""
         said = await self._typed(_WRITE.format(key=key, value=value))
         if _WRITTEN not in said:
-            raise NotAnswered(f"FoundationDB must acknowledge a write, and says {said[-200:]!r}")
+            raise DemoFailed(f"FoundationDB must acknowledge a write, and says {said[-200:]!r}")
 
     async def has(self, key: str, value: str) -> bool:
         """Tell whether something is there; False too when nobody answers."""
