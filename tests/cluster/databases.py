@@ -166,7 +166,16 @@ def is_kept(site: Site, away: str = "") -> bool:
     return "`kept' is `here'" in fdbcli(site, "get kept", away)
 
 
-def recoveries(site: Site) -> int:
-    """Return how many times the database has recovered since it is there."""
-    said = fdbcli(site, "status json")
-    return int(json.loads(said[said.index("{") :])["cluster"]["generation"])
+def starts(site: Site) -> dict[str, int]:
+    """Return how many times the process of each pod was started, as its monitor tells."""
+    word = '"msg": "starting fdbserver"'
+    return {
+        name: site.kubectl("-n", SHOP, "logs", name, f"--container={MAIN}").count(word)
+        for name in pods(site)
+    }
+
+
+def bounces(site: Site) -> int:
+    """Return how many times processes were restarted by the operator, all that had to at once."""
+    chosen = f"--field-selector=reason=ProcessesBounced,involvedObject.name={NAME}"
+    return sum(it.get("count") or 1 for it in site.listed("-n", SHOP, "events", chosen))

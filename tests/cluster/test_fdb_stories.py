@@ -36,13 +36,14 @@ def test_create_double(site: Site) -> None:
 
 def test_a_knob_is_one_bounce(site: Site) -> None:
     """The files of pods change, and processes start again all at once; no pod does."""
-    before, recovered = databases.pods(site), databases.recoveries(site)
+    before, started = databases.pods(site), databases.starts(site)
+    assert databases.bounces(site) == 0
     with site.story("fdb: knob, one bounce"):
         databases.knob(site, _KNOB)
         databases.until_well(site)
     assert same_lives(databases.pods(site), before)
-    # Each recovery counts by two.
-    assert databases.recoveries(site) == recovered + 2
+    assert databases.bounces(site) == 1
+    assert databases.starts(site) == {name: it + 1 for name, it in started.items()}
     assert databases.is_kept(site)
 
 
