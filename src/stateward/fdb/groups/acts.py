@@ -107,6 +107,15 @@ class SyncFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class WakeNode:
+    """Have the node show a unified pod what the config map says: its monitor reads it then."""
+
+    name: ClassVar[str] = "WakeNode"
+
+    conf: str
+
+
+@dataclass(frozen=True, slots=True)
 class DropFinalizer:
     """Let the group's object go: nothing is left of it."""
 
@@ -145,6 +154,7 @@ Act: TypeAlias = (
     | Relabel
     | UpdateImages
     | SyncFiles
+    | WakeNode
     | DropFinalizer
     | Await
     | Refuse

@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stateward.core.moments import from_rfc3339
+from stateward.fdb.build.config_map import conf_text
+from stateward.fdb.decide.groups.conditions import runs_with
 from stateward.fdb.groups import ownership
 from stateward.fdb.groups.acts import (
     Act,
@@ -26,6 +28,7 @@ from stateward.fdb.groups.acts import (
     Relabel,
     SyncFiles,
     UpdateImages,
+    WakeNode,
 )
 from stateward.fdb.groups.memo import Marks
 from stateward.fdb.groups.ownership import Owners, Whose
@@ -208,14 +211,20 @@ def _taken(resource: Resource[Any], found: Object, whose: Whose) -> Refuse | Non
 
 
 def _sync(seen: GroupSeen) -> Iterator[Act]:
-    """Yield that the sidecar of a split pod must copy files, once it can."""
-    pod, wanted = seen.pod, seen.files
-    if not wanted or pod is None or pod.metadata.deleting or seen.group.spec.remove:
+    """Yield what must be done, once it can be, so that a pod has the files of the config map."""
+    pod, wanted, spec = seen.pod, seen.files, seen.group.spec
+    if pod is None or pod.metadata.deleting or spec.remove:
         return
     if pod.status.phase != "Running" or not pod.status.pod_ip:
         return
-    if pod.metadata.annotations.get(names.CONFIG_HASH) != wanted:
+    if wanted and pod.metadata.annotations.get(names.CONFIG_HASH) != wanted:
         yield SyncFiles(wanted)
+    if spec.image_type == "unified" and seen.data is not None:
+        conf = conf_text(seen.data, spec)
+        # One that never said anything may not: its node is not slow.
+        has_spoken = names.LAUNCHER_CONFIGURATION in pod.metadata.annotations
+        if conf is not None and has_spoken and not runs_with(pod, conf):
+            yield WakeNode(conf)
 
 
 # ------------------------------------------------------------------ leaving

@@ -26,6 +26,7 @@ from stateward.fdb.groups.observe import found, look_again
 from stateward.fdb.groups.refused import without_raising
 from stateward.fdb.groups.seen import GroupSeen
 from stateward.fdb.groups.syncing import synchronize
+from stateward.fdb.groups.waking import TOUCH, Waker, annotate
 from stateward.fdb.model import names
 from stateward.kube.client import Client, JsonPatch, MergePatch
 from stateward.kube.codec import Json, plain
@@ -45,8 +46,6 @@ _MAKING: Final = (acts.CreateClaim, acts.CreateService, acts.CreatePod)
 _TAKING: Final = (acts.DeletePod, acts.DeleteClaim, acts.DeleteService, acts.DropFinalizer)
 #: What only tells that nothing can be done.
 _WORDS: Final = (acts.Await, acts.Refuse)
-#: Seconds between two touches of a pod whose node is slow to show a config map.
-_TOUCH: Final = 15.0
 #: The same may be put on an object so often within so many seconds.
 _OFTEN: Final = 3
 _VAIN: Final = 30.0
@@ -93,6 +92,7 @@ class Performer:
         self._clock = clock
         self._silent = silent
         self._repeats = _Repeats(clock)
+        self._waker = Waker(client, clock)
         self._verbs: Mapping[type, Callable[[GroupSeen, Any], Awaitable[Outcome | None]]] = {
             acts.CreateClaim: self._create_claim,
             acts.CreateService: self._create_service,
@@ -103,6 +103,7 @@ class Performer:
             acts.Relabel: self._relabel,
             acts.UpdateImages: self._update_images,
             acts.SyncFiles: self._sync_files,
+            acts.WakeNode: self._waker.wake,
             acts.DropFinalizer: self._drop_finalizer,
         }
 
@@ -255,28 +256,16 @@ class Performer:
             behind = await synchronize(self._agents(pod), seen.data, seen.group.spec)
         except AgentRefused as error:
             self._silent.discard(uid)
-            return Retry(_TOUCH, error.reason, error.message)
+            return Retry(TOUCH, error.reason, error.message)
         except PeerError as error:
             self._silent.add(uid)
             words = f"the sidecar of pod {pod.metadata.name} must answer: {error.message}"
-            return Retry(_TOUCH, "SidecarUnreachable", words)
+            return Retry(TOUCH, "SidecarUnreachable", words)
         self._silent.discard(uid)
         if not behind:
-            await self._annotate(pod, names.CONFIG_HASH, act.wanted)
+            await annotate(self._client, pod, names.CONFIG_HASH, act.wanted)
             return None
-        await self._touch(pod)
-        words = f"waiting until the node shows pod {pod.metadata.name} the config map as it is"
-        return Retry(_TOUCH, "ConfigMapOutdated", f"{words} ({', '.join(behind)})")
-
-    async def _touch(self, pod: Pod) -> None:
-        """Change a pod a little, so that its node looks sooner for what it mounts."""
-        now, last = int(self._clock.now()), pod.metadata.annotations.get(names.OUTDATED, "")
-        if not last.isdecimal() or now - int(last) >= _TOUCH:
-            await self._annotate(pod, names.OUTDATED, str(now))
-
-    async def _annotate(self, pod: Pod, name: str, value: str) -> None:
-        body = {"metadata": {"uid": pod.metadata.uid, "annotations": {name: value}}}
-        await self._client.patch(PODS, pod.metadata.key, MergePatch(body))
+        return await self._waker.woken(pod, f" ({', '.join(behind)})")
 
 
 def _still(fresh: Iterable[Act], chosen: tuple[Act, ...]) -> Iterator[Act]:

@@ -1,4 +1,4 @@
-"""Sidecars of split pods copy what the config map says, and their pods say that they did."""
+"""Pods have the files that the config map says: copied by sidecars, or shown by nodes that are woken."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from stateward.fdb.groups.syncing import substituted, synchronize
 from stateward.fdb.model import names
 from stateward.kube.client import MergePatch
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CONFIG_MAPS
-from unit.fdb.groups.desks import SHOP, Desk, Sidecar, conditions, wrong
+from stateward.kube.resources import CONFIG_MAPS, PODS
+from unit.fdb.groups.desks import SHOP, STORAGE, Desk, Sidecar, conditions, wrong
 
 SPLIT = {"imageType": "split"}
 CONFIG = ObjectKey(SHOP.namespace, names.config_map_name(SHOP.name))
@@ -159,3 +159,62 @@ async def test_every_file_is_compared() -> None:
     spec = desk.wanted.group(names.ProcessGroupID.parse("storage-1"))
     assert await synchronize(sidecar, data, spec) == ["ca.pem", "fdb.cluster"]
     assert sidecar.copies == 1
+
+
+# -------------------------------------------------------------------------- unified images
+
+
+async def lacking(desk: Desk) -> None:
+    """Have a pod whose monitor has read something else than the config map says now."""
+    await desk.cluster()
+    await desk.config()
+    await desk.group()
+    await desk.passes()
+    await desk.run_pod()
+    await desk.passes()
+    note = {"metadata": {"annotations": {names.LAUNCHER_CONFIGURATION: '{"version":"7.3.62"}'}}}
+    await desk.user.patch(PODS, STORAGE, MergePatch(note))
+    desk.doorman.writes.clear()
+
+
+async def test_a_node_that_is_slow_is_woken_for_a_monitor_too() -> None:
+    desk = Desk()
+    await lacking(desk)
+    outcome = await desk.once()
+    assert isinstance(outcome, Retry)
+    assert (outcome.reason, outcome.after) == ("ConfigMapOutdated", 3.0)
+    assert not desk.wrote("patch pods"), "it has some seconds to see it by itself"
+    for _ in range(5):
+        desk.clock.advance(4)
+        await desk.once()
+    assert len(desk.wrote("patch pods")) == 2  # after 4 and 20 seconds
+    pod = await desk.pod()
+    assert pod is not None
+    assert names.OUTDATED in pod.metadata.annotations
+    await desk.run_pod()
+    outcome = await desk.once()
+    assert not (isinstance(outcome, Retry) and outcome.reason == "ConfigMapOutdated")
+
+
+async def test_each_change_gives_a_monitor_its_seconds() -> None:
+    desk = Desk()
+    await lacking(desk)
+    await desk.once()
+    desk.clock.advance(2)
+    key = config_map.conf_key((await desk.now()).spec)
+    other = {"data": {key: "{}"}}
+    await desk.user.patch(CONFIG_MAPS, CONFIG, MergePatch(other))
+    outcome = await desk.once()
+    assert isinstance(outcome, Retry)
+    assert outcome.after == 3.0
+
+
+async def test_a_monitor_that_may_not_speak_is_not_woken() -> None:
+    desk = Desk()
+    await lacking(desk)
+    note = {"metadata": {"annotations": {names.LAUNCHER_CONFIGURATION: None}}}
+    await desk.user.patch(PODS, STORAGE, MergePatch(note))
+    for _ in range(3):
+        desk.clock.advance(10)
+        await desk.once()
+    assert not desk.wrote("patch pods")

@@ -220,9 +220,14 @@ def _has_files(facts: GroupFacts, pod: Pod, before: Mapping[Kind, float]) -> boo
         if facts.files_hash:
             return annotations.get(CONFIG_HASH) == facts.files_hash
     elif facts.conf is not None:
-        seen = annotations.get(LAUNCHER_CONFIGURATION)
-        return seen == facts.conf or (seen is not None and _alike(seen, facts.conf))
+        return runs_with(pod, facts.conf)
     return Kind.INCORRECT_CONFIG_MAP not in before
+
+
+def runs_with(pod: Pod, conf: str) -> bool:
+    """Tell whether the monitor of a unified pod says that it has a configuration."""
+    seen = pod.metadata.annotations.get(LAUNCHER_CONFIGURATION)
+    return seen == conf or (seen is not None and _alike(seen, conf))
 
 
 def _alike(a: str, b: str) -> bool:
