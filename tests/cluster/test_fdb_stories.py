@@ -21,7 +21,8 @@ _KNOB = "knob_disable_posix_kernel_aio=1"
 def test_create_double(site: Site) -> None:
     until_somebody_leads(site)
     site.apply(databases.rights())
-    with site.story(f"fdb: create double ({site.database})"):
+    how = ", EMULATED" if site.database.is_emulated else ""
+    with site.story(f"fdb: create double{how}"):
         site.apply(databases.manifest(site.database.version))
         databases.until_well(site)
     for process_class in ("storage", "log", "stateless"):

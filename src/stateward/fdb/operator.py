@@ -251,7 +251,7 @@ def _groups_controller(room: _Room) -> Controller:
             Source(watched.pods, groups_caches.same_name),
             Source(watched.services, groups_caches.same_name),
             Source(watched.claims, groups_caches.group_of_claim),
-            Source(watched.configs, groups_caches.split_groups(groups)),
+            Source(watched.configs, groups_caches.groups_of_config(groups)),
         ),
         client=kit.client,
         ports=kit.ports.stream(f"controller/{name}"),

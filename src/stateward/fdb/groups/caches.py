@@ -70,21 +70,21 @@ def group_of_claim(item: Object) -> Iterable[ObjectKey]:
         yield ObjectKey(item.metadata.namespace, pod)
 
 
-def split_groups(groups: Cache[FoundationDBProcessGroup]) -> Trigger:
-    """Wake the groups of a config map's cluster to whose sidecars it must be told.
+def groups_of_config(groups: Cache[FoundationDBProcessGroup]) -> Trigger:
+    """Wake the groups of a config map's cluster.
 
-    A monitor of a unified image says by itself, on its pod, what it has read.
+    Sidecars must be told of it; a monitor of a unified image reads it by itself, once its node
+    shows it, which may have to be woken for that.
     """
 
-    def wake_split(item: Object) -> Iterator[ObjectKey]:
+    def wake(item: Object) -> Iterator[ObjectKey]:
         if not item.metadata.name.endswith(_CONFIG):
             return
         cluster = ObjectKey(item.metadata.namespace, item.metadata.name.removesuffix(_CONFIG))
         for it in groups.find(_CLUSTER, str(cluster)):
-            if it.spec.image_type == "split":
-                yield it.metadata.key
+            yield it.metadata.key
 
-    return wake_split
+    return wake
 
 
 def wake_groups(caches: GroupCaches, wake: Callable[[ObjectKey], None]) -> Listener:

@@ -17,9 +17,9 @@ from stateward.fdb.groups.caches import (
     GroupCaches,
     by_cluster,
     group_of_claim,
+    groups_of_config,
     nobody,
     same_name,
-    split_groups,
     wake_groups,
 )
 from stateward.fdb.model import names
@@ -62,7 +62,7 @@ class Room(Desk):
     def controller(self) -> Controller:
         queue: WorkQueue[ObjectKey] = WorkQueue(self.ports, self.metrics.queue("groups"))
         self.board.listen(wake_groups(self.caches, queue.add))
-        config = split_groups(self.caches.groups)
+        config = groups_of_config(self.caches.groups)
         wakes = (itself, nobody, same_name, group_of_claim, same_name, config)
         return Controller(
             "fdb-groups",

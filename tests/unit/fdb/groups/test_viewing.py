@@ -15,9 +15,9 @@ from stateward.fdb.groups.board import Board
 from stateward.fdb.groups.caches import (
     GroupCaches,
     group_of_claim,
+    groups_of_config,
     nobody,
     same_name,
-    split_groups,
     wake_groups,
 )
 from stateward.fdb.groups.viewing import addresses, view_of, zone
@@ -207,15 +207,15 @@ async def test_objects_wake_the_groups_that_they_are_named_for() -> None:
     assert list(nobody(named("shop"))) == []
 
 
-async def test_a_config_map_wakes_the_groups_with_sidecars() -> None:
+async def test_a_config_map_wakes_the_groups_of_its_cluster() -> None:
     desk = Desk()
     await desk.cluster(imageType="split")
     await desk.group()
     await desk.group("storage-2", imageType="unified")
     await desk.see()
     caches: GroupCaches = desk.caches
-    wake = split_groups(caches.groups)
-    assert list(wake(named("shop-config"))) == [STORAGE]
+    wake = groups_of_config(caches.groups)
+    assert len(set(wake(named("shop-config")))) == 2, "of both kinds of images"
     assert list(wake(named("other-config"))) == []
     assert list(wake(named("shop"))) == []
     assert len(caches.of_cluster(SHOP)) == 2
