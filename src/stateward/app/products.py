@@ -39,6 +39,8 @@ class Site:
     """What one operator is given: a way to the cluster, time and chance, and its orders."""
 
     client: Client
+    #: Another way to the cluster, under another name, for as long as a block lasts.
+    connected: Callable[[str], AbstractAsyncContextManager[Client]]
     ports: Ports
     identity: str
     metrics: Metrics
@@ -91,6 +93,7 @@ async def _foundationdb(site: Site) -> AsyncIterator[Supervisor]:
         stack.push_async_callback(agents.close)
         options = fdb.FdbOptions(
             databases=databases,
+            groups_client=await stack.enter_async_context(site.connected("groups")),
             agents=by_pod(agents),
             namespaces=site.settings.namespaces,
             selector=site.settings.selector,

@@ -69,6 +69,9 @@ class FdbOptions:
     databases: Databases
     #: Reaches the sidecar of a pod of a split image.
     agents: Callable[[Pod], PodAgent]
+    #: By which the controller of process groups writes, so that servers can tell the two apart;
+    #: None: by the same as the cluster's.
+    groups_client: Client | None = None
     #: The namespaces to work in; none: all of them.
     namespaces: tuple[str, ...] = ()
     #: The labels of clusters to look after; empty: all of them.
@@ -188,10 +191,14 @@ def _room(
         kit.informer(SERVICES, ours),
         kit.informer(CONFIG_MAPS, ours),
     )
-    fenced = InterceptedClient(kit.client, Fencing(kit.elector.leadership))
-    acting = InterceptedClient(fenced, Tracking(watched.all()))
+    acting, making = (
+        InterceptedClient(
+            InterceptedClient(it, Fencing(kit.elector.leadership)), Tracking(watched.all())
+        )
+        for it in (kit.client, kit.options.groups_client or kit.client)
+    )
     eyes = Eyes(watched.caches(), kit.board, Memo(), kit.ports.clock)
-    room = _Room(kit, namespace, watched, acting, eyes)
+    room = _Room(kit, namespace, watched, acting, making, eyes)
     return watched.all(), (_cluster_controller(room), _groups_controller(room))
 
 
@@ -202,7 +209,9 @@ class _Room:
     kit: _Kit
     namespace: str
     watched: _Informers
+    #: How the cluster's controller writes, and how the groups' does.
     acting: Client
+    making: Client
     eyes: Eyes
 
 
@@ -234,8 +243,8 @@ def _cluster_controller(room: _Room) -> Controller:
 
 def _groups_controller(room: _Room) -> Controller:
     kit, watched = room.kit, room.watched
-    hands = Hands(room.acting, kit.options.agents)
-    teller = kit.teller(GROUPS, room.acting)
+    hands = Hands(room.making, kit.options.agents)
+    teller = kit.teller(GROUPS, room.making)
     reconciler = GroupReconciler(room.eyes, hands, teller, kit.ports.clock)
     name = _within(room.namespace, GROUPS)
     queue = kit.queue(name, _GROUP_PACE)

@@ -137,6 +137,16 @@ def _is_server(process: int, group: str) -> bool:
     return "--public_address=" in words and f"locality_instance_id={wanted}\0" in words
 
 
+def written_by(person: Person) -> dict[str, set[str]]:
+    """Return which parts of process groups each writer owns, by what the server has on record."""
+    found: dict[str, set[str]] = {}
+    for it in person.json("get", "fdbpg", "--show-managed-fields")["items"]:
+        for entry in it["metadata"]["managedFields"]:
+            parts = {name.removeprefix("f:") for name in entry["fieldsV1"]}
+            found.setdefault(entry["manager"], set()).update(parts & {"spec", "status"})
+    return found
+
+
 def test_a_person_with_kubectl_makes_harms_and_deletes_a_cluster(
     person: Person, patience: None
 ) -> None:
@@ -144,6 +154,10 @@ def test_a_person_with_kubectl_makes_harms_and_deletes_a_cluster(
         text = yaml.safe_dump(manifest("shop", person.namespace))
         assert "created" in person("apply", "-f", "-", stdin=text)
         person.reconciled(1)
+        assert written_by(person) == {
+            "stateward-foundationdb": {"spec"},
+            "stateward-foundationdb-groups": {"status"},
+        }
         (row,) = person.rows("fdb")
         assert {it: row[it] for it in ("NAME", "RECONCILED", "AVAILABLE", "VERSION", "DOING")} == {
             "NAME": "shop",

@@ -24,6 +24,8 @@ from stateward.kube.errors import AlreadyExists
 #: Ids have numbers below this, by chance: one that was used before is hardly ever used again, so an
 #: exclusion that somebody forgot does not hit a new group.
 _NUMBERS: Final = 99_999
+#: Seconds until others are tried where names were taken.
+_TAKEN: Final = 2.0
 
 
 class AddProcessGroups:
@@ -66,14 +68,17 @@ class AddProcessGroups:
         return group_document(seen.wanted, group)
 
     async def _create(self, documents: dict[str, Json], reason: str, what: str) -> Outcome:
+        taken = []
+
         async def create(name: str) -> None:
             try:
                 await self._tools.client.create(PROCESS_GROUPS, documents[name])
-            except AlreadyExists:
-                return  # of us, a moment ago, or of somebody else, whose number we do not take
+            except AlreadyExists:  # of us, a moment ago, or of somebody whose number we do not take
+                taken.append(name)
 
         found = await each(documents, create)
-        return found or Stop(0.0, reason, f"{what}: {len(documents)}")
+        made = len(documents) - len(taken)
+        return found or Stop(_TAKEN if taken else 0.0, reason, f"{what}: {made}")
 
 
 def _numbers(chance: Chance) -> Iterator[int]:
