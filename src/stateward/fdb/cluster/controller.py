@@ -7,11 +7,9 @@ from typing import Final
 
 from stateward.core.clock import Clock
 from stateward.core.errors import (
-    HouseError,
     NotLeader,
     PeerError,
     SpecInvalid,
-    StatewardError,
     UsageError,
 )
 from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, wake_after
@@ -83,7 +81,7 @@ class ClusterReconciler:
         else:
             report.said.append(Said("CheckSpec", seen, self._clock.monotonic() - began))
         await self._told(cluster, report, began)
-        wanted = status_without_look(cluster, _words(report), self._clock.now())
+        wanted = status_without_look(cluster, report.words, self._clock.now())
         await self._write(cluster, wanted, report)
         return _looked_at_again(report.outcome)
 
@@ -98,7 +96,7 @@ class ClusterReconciler:
         )
         report = Report([Said("Watch", refused, 0.0)])
         await self._told(cluster, report, began)
-        wanted = status_without_look(cluster, _words(report), self._clock.now())
+        wanted = status_without_look(cluster, report.words, self._clock.now())
         await self._write(cluster, wanted, report)
         return _looked_at_again(report.outcome)
 
@@ -125,7 +123,7 @@ class ClusterReconciler:
     async def _tell(self, seen: Seen, report: Report) -> Outcome:
         book, wanted = seen.book, seen.wanted
         told = Told(
-            said=_words(report),
+            said=report.words,
             refused=[(it.step, it.refusal) for it in book.refused],
             connection=book.connection,
             configured=book.configured,
@@ -181,20 +179,6 @@ class ClusterReconciler:
         self._told_at[metadata.key] = self._clock.monotonic()
         with suppress(NotFound):  # a cluster that is gone hears no more
             await self._client.patch(CLUSTERS, metadata.key, MergePatch(body), subresource="status")
-
-
-def _words(report: Report) -> list[tuple[str, Outcome]]:
-    """Return what every step said, and what the one that failed would have said."""
-    said = [(it.step, it.outcome) for it in report.said]
-    failure = report.failure
-    if failure is None:
-        return said
-    error = failure.error
-    if isinstance(error, StatewardError) and not isinstance(error, HouseError):
-        return [*said, (failure.step, Retry(0.0, failure.reason, error.message))]
-    words = f"{failure.step} failed: {type(error).__name__}: {error}"
-    hint = "this is a bug; please report it, with what the operator's log says"
-    return [*said, (failure.step, Blocked("InternalError", words, hint))]
 
 
 def _looked_at_again(outcome: Outcome, left: float | None = None) -> Outcome:

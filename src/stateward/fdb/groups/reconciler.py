@@ -9,11 +9,9 @@ from typing import Final
 
 from stateward.core.clock import Clock
 from stateward.core.errors import (
-    HouseError,
     NotLeader,
     PeerError,
     SpecInvalid,
-    StatewardError,
 )
 from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, Wait, wake_after
 from stateward.fdb.api.group import FoundationDBProcessGroupStatus
@@ -142,7 +140,7 @@ def _subject(group: FoundationDBProcessGroup) -> Subject:
 def _outcome(report: Report) -> Outcome:
     """Return what a pass came to; what a person must mend is told before all else."""
     if (failure := report.failure) is not None:
-        return _of_failure(failure)
+        return failure.outcome
     said = [it.outcome for it in report.said]
     return next(_worst_first(said), DONE)
 
@@ -150,15 +148,6 @@ def _outcome(report: Report) -> Outcome:
 def _worst_first(said: list[Outcome]) -> Iterator[Outcome]:
     for kind in (Blocked, Retry, Wait):
         yield from (it for it in said if isinstance(it, kind))
-
-
-def _of_failure(failure: Failure) -> Outcome:
-    error = failure.error
-    if isinstance(error, StatewardError) and not isinstance(error, HouseError):
-        return Retry(0.0, failure.reason, error.message)
-    words = f"{failure.step} failed: {type(error).__name__}: {error}"
-    hint = "this is a bug; please report it, with what the operator's log says"
-    return Blocked("InternalError", words, hint)
 
 
 def _told(outcome: Outcome, *, is_stuck: bool) -> Outcome:
