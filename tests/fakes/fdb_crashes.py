@@ -48,9 +48,8 @@ class Crashes:
         if self.is_branch or (isinstance(call, Call) and call.resource in (LEASES, EVENTS)):
             return
         for kind in self._kinds(call):
-            if self.is_branch:
+            if self._copy(kind, call):
                 return
-            self._copy(kind, call)
 
     def _kinds(self, call: Asked) -> list[Kind]:
         if not call.writes:
@@ -62,7 +61,8 @@ class Crashes:
         before = self._written % self.befores == 0
         return [Kind.CRASH_BEFORE, Kind.CRASH_AFTER] if before else [Kind.CRASH_AFTER]
 
-    def _copy(self, kind: Kind, call: Asked) -> None:
+    def _copy(self, kind: Kind, call: Asked) -> bool:
+        """Copy the process and wait for the copy; tell whether this is it."""
         weather, loop = self._weather, self._loop
         assert weather is not None
         assert loop is not None
@@ -75,13 +75,14 @@ class Crashes:
             self.is_branch, self._pipe = True, theirs
             loop.go_on()
             weather.planned[weather.calls] = [fault(kind, "1")]
-            return
+            return True
         os.close(theirs)
         with os.fdopen(ours, "rb") as told:
             words = told.read().decode()
         _, status = os.waitpid(pid, 0)
         if status or words:
             self.failures.append(f"{kind.text} at call {weather.calls}, {call}: {words}")
+        return False
 
     def end(self, error: BaseException | None) -> NoReturn:
         """End a copy, and tell what it came to."""

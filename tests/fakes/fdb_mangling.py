@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from stateward.core.clock import Clock
 from stateward.core.ports import Ports
 from stateward.core.version import Version
 from stateward.fdb.admin import commands
@@ -13,10 +12,8 @@ from stateward.fdb.admin.answers import Answer
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.model.connection import ConnectionString
 from stateward.kube.meta import ObjectKey
-from stateward.sim.fdb.databases import IsCut, SimConsole, SimDatabases
-from stateward.sim.fdb.realm import Realm
+from stateward.sim.fdb.databases import SimConsole, SimDatabases
 from stateward.sim.fdb.world import FdbWorld, Surroundings
-from stateward.sim.network import Network
 from stateward.sim.world import Line
 
 #: Makes another text of what ``status json`` printed.
@@ -39,15 +36,12 @@ class MangledWorld(FdbWorld):
 class _Databases(SimDatabases):
     world: MangledWorld
 
-    def __init__(self, realm: Realm, network: Network, clock: Clock, is_cut: IsCut) -> None:
-        super().__init__(realm, network, clock, is_cut)
-        self._made = lambda: _Console(realm, network, clock, is_cut)
-
     def reach(self, cluster: ObjectKey, connection: ConnectionString, version: Version) -> Admin:
         """Return the database of a cluster."""
         if cluster not in self._consoles:
-            console = self._consoles[cluster] = self._made()
-            console.world = self.world
+            made = _Console(self._realm, self._network, self._clock, self._is_cut)
+            made.world = self.world
+            self._consoles[cluster] = made
         return super().reach(cluster, connection, version)
 
 

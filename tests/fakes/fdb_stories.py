@@ -16,6 +16,7 @@ from fakes.fdb_mangling import MangledWorld
 from fakes.fdb_watching import Watcher, coordinates
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.fdb.model import names
 from stateward.fdb.operator import FdbOptions, assemble
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
@@ -222,10 +223,11 @@ class Story:
         return {it.key.name for it in self.it.world.api.list(VOLUME_CLAIMS).items}
 
     def left(self) -> list[str]:
-        """Return what there is beside claims."""
+        """Return what there is beside claims, and beside the config map that stays with them."""
         kinds = (PROCESS_GROUPS, PODS, SERVICES, CONFIG_MAPS)
         every = (it.key for kind in kinds for it in self.it.world.api.list(kind).items)
-        return [str(it) for it in every if it.name != "kubernetes"]
+        kept = {"kubernetes", *([names.config_map_name(NAME)] if self.claims() else [])}
+        return [str(it) for it in every if it.name not in kept]
 
     @property
     def database(self) -> Database:

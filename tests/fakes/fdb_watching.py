@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from stateward.emulate.fdb.database import Database
-from stateward.fdb.api.kind import PROCESS_GROUPS
+from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.fdb.model.names import claim_name
 from stateward.kube.client import Change
 from stateward.kube.interception import Call
@@ -75,12 +75,17 @@ class Watcher:
             return
         self.deleted_pods.append(event.now.uid)
         group = self._group(event.now.key)
-        if group is None or not group["spec"].get("remove"):
+        if group is None or not group["spec"].get("remove") or not self._has_cluster(group):
             return
         address = before.document().get("status", {}).get("podIP", "?")
         for database in self.it.realm.databases:
             if database.settings is not None and coordinates(database, event.now.key.name, address):
                 self.wrong.append(f"pod {event.now.key} went, and coordinates at {address}")
+
+    def _has_cluster(self, group: Any) -> bool:
+        """Tell whether the cluster of a group is there: with one that is deleted all pods go."""
+        uid = group["metadata"]["ownerReferences"][0]["uid"]
+        return any(it.uid == uid for it in self.it.world.api.store.all(CLUSTERS.name))
 
     def _group(self, key: ObjectKey) -> Any:
         stored = self.it.world.api.store.get(PROCESS_GROUPS.name, key)

@@ -116,9 +116,10 @@ def person(cluster: RunningCluster, tmp_path: Path) -> Person:
     kubectl("create", "namespace", name)
     documents = yaml.safe_dump_all(definitions(PRODUCTS).values())
     kubectl("apply", "--server-side", "--force-conflicts", "-f", "-", stdin=documents)
+    it = Person(kubectl, name, tmp_path)
     for kind in ("fdb", "fdbpg"):
-        until(f"{kind} is served", lambda kind=kind: "No res" in kubectl("get", kind, "-n", name))
-    return Person(kubectl, name, tmp_path)
+        until(f"{kind} is served", lambda kind=kind: "No resources" in it("get", kind, code=None))
+    return it
 
 
 def servers(person: Person, group: str) -> set[int]:

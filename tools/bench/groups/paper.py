@@ -8,6 +8,7 @@ rest of its status was recorded from a real one.
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -97,7 +98,7 @@ class PaperNodes:
         self._last += 1
         number = self._last
         self._api.bind(key, Target(f"node-{number % _NODES}"))
-        names_ = [it["name"] for it in self._api.get(PODS, key).document()["spec"]["containers"]]
+        containers = self._api.get(PODS, key).document()["spec"]["containers"]
         now = "2026-01-01T00:00:00Z"
         ready = [{"type": it, "status": "True"} for it in ("Ready", "ContainersReady")]
         running = {"ready": True, "started": True, "restartCount": 0, "image": "x", "imageID": ""}
@@ -106,7 +107,8 @@ class PaperNodes:
             "podIP": f"10.{number // 62_500}.{number // 250 % 250}.{number % 250 + 1}",
             "conditions": ready,
             "containerStatuses": [
-                {"name": it, "state": {"running": {"startedAt": now}}, **running} for it in names_
+                {"name": it["name"], "state": {"running": {"startedAt": now}}, **running}
+                for it in containers
             ],
         }
         patch = MergePatch({"status": status})
@@ -117,9 +119,8 @@ class PaperNodes:
         stored = self._api.store.get(PROCESS_GROUPS.name, key)
         if stored is None:
             return
-        class_key = self._read.get(key.name)
-        seen = f"{data.get(names.CLUSTER_FILE_KEY)} {data.get('running-version')}"
-        if class_key == seen:
+        seen = f"{data.get(names.CLUSTER_FILE_KEY)} {data.get(names.RUNNING_VERSION_KEY)}"
+        if self._read.get(key.name) == seen:
             return
         self._read[key.name] = seen
         group = codec.decode(stored.text, PROCESS_GROUPS.type)
@@ -150,7 +151,10 @@ def _told(process_class: str, arguments: tuple[str, ...]) -> Json:
         "class_type": process_class,
         "command_line": " ".join(("/usr/bin/fdbserver", *arguments)),
         "fault_domain": where[locality.ZONE],
-        "locality": {**where, "processid": f"{abs(hash(where['instance_id'])):032x}"},
+        "locality": {
+            **where,
+            "processid": hashlib.sha256(where["instance_id"].encode()).hexdigest()[:32],
+        },
         "roles": roles,
         "version": VERSION,
     }

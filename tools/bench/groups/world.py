@@ -169,7 +169,7 @@ class Rested:
             configs=_filled(paper.api, CONFIG_MAPS),
         )
         clock, metrics = paper.clock, Metrics(paper.clock)
-        eyes = Eyes(self.caches, Board(), Memo(), clock)
+        self.eyes = eyes = Eyes(self.caches, Board(), Memo(), clock)
         alone = election.Alone(clock, metrics.leader("me"))
         alone.leadership.renewed(float("inf"))
         tools = Tools(paper.client, Alone(), Fence(alone.leadership), paper.ports.chance)

@@ -36,7 +36,9 @@ BOUNCE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.may_bounce)
 PROOF: Final[tuple[Guard, ...]] = (
     on.database_is_available,
     on.one_generation,
+    on.configuration_is_told,
     on.all_roles_are_told,
+    on.recovered_for(120),
 )
 REMOVE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.can_lose_a_fault_domain)
 #: Pods that are made anew are away for a while, and their data with them.

@@ -12,6 +12,7 @@ import msgspec
 from stateward.core.facts import Known
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.status import Generations
+from stateward.fdb.decide.clients import VersionChange, version_change
 from stateward.fdb.decide.groups.additions import missing
 from stateward.fdb.decide.groups.listed import listed
 from stateward.fdb.status.health import is_available
@@ -54,7 +55,7 @@ def generations(view: ClusterView, differences: Differences) -> Generations:
     true = {
         "needs_configuration_change": differences.configuration or not view.configured,
         "needs_coordinator_change": differences.coordinators,
-        "needs_bounce": Kind.INCORRECT_COMMAND_LINE in wrong,
+        "needs_bounce": Kind.INCORRECT_COMMAND_LINE in wrong or _runs_another(view),
         "needs_pod_deletion": bool(differences.outdated) or Kind.INCORRECT_POD_SPEC in wrong,
         "needs_shrink": _shrinks(view),
         "needs_grow": bool(missing(view)),
@@ -78,6 +79,11 @@ def is_as_asked(stages: Generations, generation: int) -> bool:
     told = msgspec.structs.asdict(stages)
     wrong = told.keys() - {"reconciled", "has_pending_removal"}
     return stages.reconciled == generation and not any(told[it] for it in wrong)
+
+
+def _runs_another(view: ClusterView) -> bool:
+    """Tell whether a release runs that processes must leave all at once, or may not leave."""
+    return version_change(view) in (VersionChange.UPGRADE, VersionChange.REFUSED)
 
 
 def _shrinks(view: ClusterView) -> bool:

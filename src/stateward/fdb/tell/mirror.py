@@ -29,9 +29,7 @@ def mirror(view: ClusterView, limit_bytes: int = LIMIT) -> tuple[tuple[GroupMirr
 
     An object may not be larger than a megabyte or so, all of it.
     """
-    before: dict[str, str | None] = {}
-    if any(it.excluded for it in view.groups):
-        before = {it.process_group_id: it.exclusion_timestamp for it in view.status.process_groups}
+    before = {it.process_group_id: it for it in view.status.process_groups}
     ordered = sorted(view.groups, key=_order)
     every = [_mirrored(view, it, before) for it in ordered]
     if _size(every) <= limit_bytes:
@@ -48,12 +46,15 @@ def _is_dull(group: GroupView) -> bool:
     return is_well(group) and not group.marked
 
 
-def _mirrored(view: ClusterView, group: GroupView, before: Mapping[str, str | None]) -> GroupMirror:
+def _mirrored(
+    view: ClusterView, group: GroupView, before: Mapping[str, GroupMirror]
+) -> GroupMirror:
     name, marked, excluded = str(group.id), group.marked_since, None
+    last = before.get(name, GroupMirror())
     if group.excluded:
-        excluded = before.get(name) or to_rfc3339(view.now)
+        excluded = last.exclusion_timestamp or to_rfc3339(view.now)
     wrong = [
-        GroupCondition(type=kind, timestamp=int(since))
+        GroupCondition(type=kind, timestamp=_since(view, last, kind, since))
         for kind, since in sorted(group.conditions.items())
         if kind is not GroupConditionType.READY  # others read every condition as a complaint
     ]
@@ -67,6 +68,16 @@ def _mirrored(view: ClusterView, group: GroupView, before: Mapping[str, str | No
         process_group_conditions=tuple(wrong),
         fault_domain=group.zone,
     )
+
+
+def _since(view: ClusterView, last: GroupMirror, kind: GroupConditionType, since: float) -> int:
+    """Return since when a condition is true; what is new to us may have been told before.
+
+    A group whose own status is not seen yet has its conditions since now, with every look: each
+    would be another status, which wakes whoever looks.
+    """
+    told = {it.type: it.timestamp for it in last.process_group_conditions}
+    return told.get(kind, int(since)) if since >= view.now else int(since)
 
 
 def _size(some: Sequence[GroupMirror]) -> int:

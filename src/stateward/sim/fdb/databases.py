@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,8 +102,10 @@ class SimConsole:
         realm = self._realm
         realm.advance()
         database = realm.database(self.found_by())
+        for heard in realm.typed:
+            heard(line, database)
         cli = programs.Fdbcli(database, str(self.file), self._view())
-        cli.string, cli.killed = self.found_by(), realm.kill
+        cli.string, cli.killed, cli.layout = self.found_by(), realm.kill, json.dumps
         tape = Tape(database)
         steps = cli.steps(line, tape, patience)
         try:

@@ -49,6 +49,8 @@ class Realm:
         self._clock = clock
         self._chance = chance
         self.processes: list[Process] = []
+        #: Told of every command that arrives at a database, before it is carried out.
+        self.typed: list[Callable[[str, Database], None]] = []
         #: By every description and id that a database was ever found by.
         self._databases: dict[tuple[str, str], Database] = {}
 

@@ -38,7 +38,7 @@ from stateward.sim.kube.machines import Machines
 from stateward.sim.kube.nodes import Nodes
 from stateward.sim.kube.spreading import crowding
 from stateward.sim.kube.volumes import Volumes
-from stateward.sim.world import Line, Operator, Result, Slot, World, simulate
+from stateward.sim.world import Assemble, Line, Operator, Result, Slot, World, simulate
 
 _USER: Final = Author("user")
 #: With which code a process ends that somebody killed.
@@ -81,10 +81,14 @@ class FdbWorld:
         )
         self.nodes.on_heard = Machines(loop, api, places).heard
         self.pods.is_lost = self._is_lost
-        #: Pods that no operator reaches, and how many wishes there are for that.
+        #: Pods that no operator reaches, and how many wishes there are for that; "": all pods.
         self.unreachable: Counter[str] = Counter()
         #: What every operator that ever ran counted of itself.
         self.metrics: list[Metrics] = []
+        #: True when what befell took data that nobody else has: only a person can help then.
+        self.hopeless = False
+        #: What scripts remember of this world.
+        self.notes: dict[str, str] = {}
         self._operators = 0
 
     # ------------------------------------------------------------------ operators
@@ -92,11 +96,15 @@ class FdbWorld:
     def operate(self, assembly: Assembly, count: int = 1) -> list[Slot]:
         """Run some more operators, whatever happens to them."""
         found = [
-            self.world.run_operator(f"op{number}", partial(self._operator, assembly))
+            self.world.run_operator(f"op{number}", self.operator(assembly))
             for number in range(self._operators, self._operators + count)
         ]
         self._operators += count
         return found
+
+    def operator(self, assembly: Assembly) -> Assemble:
+        """Return how a process of an operator is put together in this world."""
+        return partial(self._operator, assembly)
 
     def crash(self, slot: Slot, rest: float | None = None) -> None:
         """Kill an operator process; the next one starts after so many seconds, or by chance."""
@@ -172,6 +180,8 @@ class FdbWorld:
         if not cut:
             return False
         lodgers = self.nodes.lodgers.values()
+        if "" in cut:
+            return True
         return any(it.address == address and it.key.name in cut for it in lodgers)
 
 

@@ -14,6 +14,7 @@ from fakes.fdb_views import KINDS, cluster, entry, group, names
 from stateward.fdb.decide.exclusions import ExclusionPlan, exclusions_of, is_listed, plan
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.exclusions import ByAddress, ByLocality, parse
+from stateward.fdb.model.names import ProcessGroupID
 from stateward.fdb.status.reading import Status
 from stateward.fdb.views import GroupView
 
@@ -168,6 +169,6 @@ def test_whoever_is_excluded_is_replaced(
         ongoing = [one for one in valid if one.marked and str(one.id) in listed]
         now = [one for one in found.exclude if one in every and one.processes]
         assert len(now) <= len(valid) + 1 - wanted_ - len(ongoing)
-    held = {it.group.process_class for it in found.held}
+    held = {ProcessGroupID.parse(it.group).process_class for it in found.held}
     gone = {it.process_class for it in found.exclude}
     assert held - gone <= {ProcessClass.STORAGE}

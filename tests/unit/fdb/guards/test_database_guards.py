@@ -28,6 +28,7 @@ EVERY: dict[str, Guard] = {
     "can_lose_a_fault_domain": on.can_lose_a_fault_domain,
     "may_bounce": on.may_bounce,
     "configuration_is_readable": on.configuration_is_readable,
+    "configuration_is_told": on.configuration_is_told,
     "all_roles_are_told": on.all_roles_are_told,
 }
 ACTS = {

@@ -13,11 +13,11 @@ from typing import Any
 from fakes.fdb_statuses import NAMES, document
 from fakes.fdb_stories import Story, played, spec
 
-#: What is left out, or is something else, each by itself.
+#: What is left out, or is something else, each by itself: neither act can do without any of it.
 PARTS = (
     "cluster", "client", "cluster.processes", "cluster.configuration", "cluster.recovery_state",
     "cluster.database_available", "cluster.recovery_state.seconds_since_last_recovered",
-    "cluster.recovery_state.active_generations", "cluster.bounce_impact",
+    "cluster.recovery_state.active_generations",
     "client.database_status.available",
 )  # fmt: skip
 NONSENSE: tuple[Any, ...] = (None, "x", [], [None])
@@ -51,7 +51,7 @@ def parts() -> Iterator[tuple[str, Mangle]]:
 
 def processes() -> Iterator[tuple[str, Mangle]]:
     """Yield what says of processes less than it should."""
-    for name in ("uptime_seconds", "address", "class_type", "locality"):
+    for name in ("uptime_seconds", "address", "locality"):
         yield f"processes without {name}", lambda text, it=name: bare(text, it)  # type: ignore[misc]
 
 
@@ -112,9 +112,11 @@ def test_by_no_broken_status_anything_is_destroyed() -> None:
         for what, mangle in EVERY.items():
             it.it.mangle = mangle
             await it.rest(45)
-            if it.watcher.commands[commands:] or len(it.watcher.deleted_pods) > deleted:
-                wrong.append((what, it.watcher.commands[commands:]))
-                commands, deleted = len(it.watcher.commands), len(it.watcher.deleted_pods)
+            # That a database be as the spec says may be asked of any, and harms none.
+            acts = [line for line in it.watcher.commands[commands:] if line[:9] != "configure"]
+            if acts or len(it.watcher.deleted_pods) > deleted:
+                wrong.append((what, acts))
+            commands, deleted = len(it.watcher.commands), len(it.watcher.deleted_pods)
             assert not it.is_reconciled, what
             ready = it.condition("Ready")
             assert ready["status"] == "False", what
@@ -122,11 +124,11 @@ def test_by_no_broken_status_anything_is_destroyed() -> None:
             assert it.claims() == claims, what
             assert before.items() <= it.uids().items(), what
             assert not it.groups()[name]["spec"].get("excluded"), what
-        assert wrong == []
+        assert not wrong, "\n".join(map(str, wrong))
         # And all of it was about to be done.
         it.it.mangle = None
         await it.until("gone", lambda: name not in it.pods(), 600)
-        await it.until("started anew", lambda: it.watcher.commands[-1].startswith("kill"), 600)
+        await it.until("started anew", lambda: "kill" in str(it.watcher.commands), 600)
         await it.reconciled()
 
     played(story, whole=False)

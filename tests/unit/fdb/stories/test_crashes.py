@@ -43,7 +43,7 @@ def test_while_a_cluster_is_made() -> None:
         assert len(it.groups()) == len(it.pods()) == 3, "none too many"
         assert len(it.claims()) == 2
 
-    assert crashed(story, Crashes(reads=6)) > 40
+    assert crashed(story, Crashes(reads=6)) > 30
 
 
 def test_while_processes_are_started_anew() -> None:
@@ -101,7 +101,7 @@ def test_while_an_exclusion_is_taken_back() -> None:
         gone = next(iter(it.groups("stateless")))
         it.change(processGroupsToRemove=[gone])
         await it.until("its pod is gone", lambda: gone not in it.pods())
-        await it.rest(570)
+        await it.rest(420)
         crashes.begin(it)
         await it.until("gone", it.none_leaves)
         await ended(it)

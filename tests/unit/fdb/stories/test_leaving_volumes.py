@@ -233,7 +233,8 @@ def test_a_cluster_that_is_made_again_at_once_waits_for_the_one_before(policy: s
     played(story, whole=False)
 
 
-def test_whoever_was_about_to_go_goes_then() -> None:
+@pytest.mark.parametrize("is_named", [True, False])
+def test_whoever_was_about_to_go_goes_then(*, is_named: bool) -> None:
     async def story(it: Story) -> None:
         await it.create(spec(processCounts={"storage": 4}))
         name = next(iter(it.groups("storage")))
@@ -242,7 +243,8 @@ def test_whoever_was_about_to_go_goes_then() -> None:
         database = it.database
         it.delete(CLUSTERS, NAME)
         await it.until("gone", lambda: not it.it.world.api.list(PROCESS_GROUPS).items)
-        body = spec(processCounts={"storage": 4}, processGroupsToRemove=[name])
+        named = {"processGroupsToRemove": [name]} if is_named else {}
+        body = spec(processCounts={"storage": 4}, **named)
         it.apply(body, annotations={names.LEFT_VOLUMES: "adopt"})
         await it.reconciled()
         await it.until("it goes", lambda: name not in it.groups())

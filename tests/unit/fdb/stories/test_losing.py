@@ -120,21 +120,27 @@ def test_a_lost_node_holds_all_until_it_is_back() -> None:
     played(story)
 
 
-def test_groups_of_a_lost_node_are_replaced_where_that_is_allowed() -> None:
-    """Everything is there without them, so they may go; their pods do not end on such a node."""
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({"maxConcurrentReplacements": 10}, id="many at a time"),
+        pytest.param({"faultDomainBasedReplacements": True}, id="one zone at a time"),
+    ],
+)
+def test_groups_of_a_lost_node_are_replaced_where_that_is_allowed(options: dict[str, Any]) -> None:
+    """All copies are elsewhere by then; but their pods cannot end, so their claims stay."""
 
     async def story(it: Story) -> None:
-        await it.create(spec(automationOptions=replaced(10)))
+        await it.create(spec(automationOptions=replaced(**options)))
         lost, many = on_node(it, "node-1"), len(it.groups())
+        assert len(lost) > 1
         it.it.lose_node("node-1", dark=True)
         await it.until("marked", lambda: {*it.groups()} - staying(it) == lost)
         await it.until("replaced", lambda: len(staying(it)) == many)
-        await it.rest(1800)
-        assert {*it.groups()} - staying(it) == lost
+        await it.reconciled()
+        assert it.status["generations"]["hasPendingRemoval"] > 0
         assert it.condition("FullyReplicated")["status"] == "True"
         assert it.watcher.deleted_claims == []
-        assert it.is_reconciled
-        assert it.status["generations"]["hasPendingRemoval"]
         it.it.find_node("node-1")
         await it.until("gone", lambda: lost.isdisjoint(it.groups()))
         await it.reconciled()
@@ -162,7 +168,7 @@ def test_groups_of_a_lost_node_go_with_what_they_hold_if_that_is_asked_for() -> 
 @pytest.mark.parametrize("back", ["node", "never"])
 def test_as_many_are_replaced_at_a_time_as_may_be(back: str) -> None:
     async def story(it: Story) -> None:
-        await it.create(spec(automationOptions=replaced(1)))
+        await it.create(spec(automationOptions=replaced()))
         lost = on_node(it, "node-1")
         assert len(lost) > 1
         it.it.lose_node("node-1", dark=True)
@@ -177,14 +183,9 @@ def test_as_many_are_replaced_at_a_time_as_may_be(back: str) -> None:
     played(story, whole=back == "node")
 
 
-def replaced(many: int) -> dict[str, Any]:
-    """Return what allows so many replacements at a time."""
-    options = {
-        "enabled": True,
-        "failureDetectionTimeSeconds": 60,
-        "maxConcurrentReplacements": many,
-    }
-    return {"replacements": options}
+def replaced(**more: Any) -> dict[str, Any]:
+    """Return what allows replacements, soon."""
+    return {"replacements": {"enabled": True, "failureDetectionTimeSeconds": 60, **more}}
 
 
 def on_node(it: Story, name: str) -> set[str]:

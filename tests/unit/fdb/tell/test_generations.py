@@ -10,7 +10,13 @@ from fakes.fdb_groups import AWAY, SILENT, cluster, group
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.status import FoundationDBClusterStatus, Generations, RequiredAddresses
 from stateward.fdb.model.classes import ProcessClass
-from stateward.fdb.tell.generations import Differences, generations, is_well, reconciled_groups
+from stateward.fdb.tell.generations import (
+    Differences,
+    generations,
+    is_as_asked,
+    is_well,
+    reconciled_groups,
+)
 from stateward.fdb.views import ClusterView
 
 BEFORE = FoundationDBClusterStatus(generations=Generations(reconciled=5))
@@ -66,6 +72,8 @@ TABLE: dict[str, tuple[ClusterView, dict[str, Any], list[str]]] = {
     "one is busy, which is only told": (ill(Kind.PROCESS_HAS_HIGH_RUN_LOOP_BUSY), {}, ["reconciled"]),
     "the database is away": (seen(database=AWAY), {}, ["missing_database_status"]),
     "the database says nothing": (seen(database=SILENT), {}, ["missing_database_status"]),
+    "a version that runs not yet": (seen(spec={"version": "7.4.1"}), {}, ["needs_bounce"]),
+    "a version that cannot be": (seen(spec={"version": "7.1.61"}), {}, ["needs_bounce"]),
     "with TLS and without": (seen(status=told(True, True)), {}, ["has_extra_listeners"]),
     "without TLS, as asked": (seen(status=told(False, True)), {}, ["reconciled"]),
     "with TLS, as asked": (seen(status=told(True, False), spec=TLS), {}, ["reconciled"]),
@@ -81,6 +89,13 @@ def test_what_is_said(name: str) -> None:
 
 def test_what_was_reconciled_before_is_remembered() -> None:
     assert generations(seen(database=SILENT), Differences()).reconciled == 5
+
+
+def test_what_was_as_asked_once_may_not_be_so_now() -> None:
+    now = generations(seen(database=SILENT), Differences())
+    assert now.reconciled == 5
+    assert not is_as_asked(now, 5)
+    assert is_as_asked(generations(seen(), Differences()), seen().generation)
 
 
 def test_groups_that_are_well_and_stay_count() -> None:

@@ -45,6 +45,18 @@ def test_since_when_it_is_excluded_is_told_once() -> None:
     assert again == first
 
 
+def test_since_when_something_is_wrong_is_told_once() -> None:
+    """A group whose own status is not seen says "since now" with every look."""
+    new = group("storage-1", Kind.POD_PENDING, since=NOW)
+    (first, _) = mirror(cluster(new))
+    before = FoundationDBClusterStatus(process_groups=first)
+    later = group("storage-1", Kind.POD_PENDING, since=NOW + 5)
+    (again, _) = mirror(cluster(later, status=before, now=NOW + 5))
+    assert again == first
+    (known, _) = mirror(cluster(later, status=before, now=NOW + 9))
+    assert known[0].process_group_conditions[0].timestamp == int(NOW + 5)
+
+
 def test_the_order_is_always_the_same() -> None:
     some = [group(it) for it in ("storage-10", "log-3", "storage-2")]
     ids = [it.process_group_id for it in mirror(cluster(*some))[0]]

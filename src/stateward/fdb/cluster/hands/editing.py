@@ -16,6 +16,9 @@ from stateward.kube.errors import Conflict, NotFound
 #: Seconds until a group is looked at again that somebody else wrote; a watch tells sooner.
 _CHANGED: Final = 1.0
 
+#: So many refused in a row are no chance.
+_IN_A_ROW: Final = 3
+
 
 async def edit(
     client: Client, groups: Mapping[str, FoundationDBProcessGroup], changes: Mapping[str, Json]
@@ -35,16 +38,25 @@ async def edit(
 
 
 async def each(names: Iterable[str], act: Callable[[str], Awaitable[None]]) -> Outcome | None:
-    """Act on objects one after another; return the first trouble, if there is any."""
+    """Act on objects one after another; return the first trouble, if there is any.
+
+    Who finds several in a row changed since it looked has an old view of all of them: a thousand
+    more writes would be refused as well, and again with every look until the view is a new one.
+    """
     first: Outcome | None = None
+    changed = 0
     for name in names:
         try:
             await act(name)
+            changed = 0
         except NotFound:
             continue  # it is gone; the next look shows it
         except Conflict as error:
             words = f"process group {name} changed meanwhile: {error.message}"
             first = first or Retry(_CHANGED, error.reason, words)
+            changed += 1
+            if changed >= _IN_A_ROW:
+                return first
         except PeerError as error:
             first = first or trouble(f"process group {name}", error)
     return first

@@ -53,8 +53,9 @@ class UpdateDatabaseConfiguration:
         """Make it, once: the database itself refuses to be made twice."""
         there = health.is_configured(seen.view.database)
         if isinstance(there, Unknown):
+            # Its processes start just now: to ask again soon costs a command, and saves a wait.
             return Retry(
-                _AWAY, "DatabaseUnknown", f"whether it is there is unknown: {there.reason}"
+                _SOON, "DatabaseUnknown", f"whether it is there is unknown: {there.reason}"
             )
         if there.value:
             return DONE  # it was made; UpdateStatus notes it when it can be asked

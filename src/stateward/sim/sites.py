@@ -11,9 +11,13 @@ from stateward.sim.network import Asked
 from stateward.sim.world import World
 
 #: Where calls come from; what only passes them on is no place.
-_PLACES: Final = ("stateward.etcd.", "stateward.runtime.")
+_PLACES: Final = ("stateward.etcd.", "stateward.fdb.", "stateward.runtime.")
 _WIRES: Final = frozenset(
-    {"stateward.runtime.fencing", "stateward.runtime.tracking", "stateward.etcd.moves.fence"}
+    {
+        *("stateward.runtime.fencing", "stateward.runtime.tracking"),
+        *("stateward.etcd.moves.fence", "stateward.fdb.cluster.hands.fence"),
+        *("stateward.fdb.admin.fdbcli", "stateward.fdb.admin.running"),
+    }
 )
 #: What has a name only for Python.
 _NAMELESS: Final = "<"

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stateward.sim.etcd.world import EtcdWorld
 from stateward.sim.laws.rates import Rates
 from stateward.sim.network import CALM
-from stateward.sim.world import NotInTime
+from stateward.sim.world import NotInTime, World
 
 #: Seconds in which every step must come to its end after the last fault.
 PATIENCE = 600.0
@@ -29,9 +28,10 @@ class Noise(NotInTime):
 class Rest:
     """Waits for ends, and knows since when nothing goes wrong."""
 
-    def __init__(self, it: EtcdWorld, rates: Rates) -> None:
-        self._it = it
+    def __init__(self, world: World, rates: Rates, patience: float = PATIENCE) -> None:
+        self._world = world
         self._rates = rates
+        self._patience = patience
         self._planned = 0
         self._calm_since = 0.0
 
@@ -49,11 +49,11 @@ class Rest:
         def done() -> bool:
             self._look()
             if not holds():
-                self._check(what, PATIENCE + pause)
+                self._check(what, self._patience + pause)
                 return False
             return True
 
-        await self._it.world.until(what, done, within=float("inf"))
+        await self._world.until(what, done, within=float("inf"))
         return self._now - self._calm_since
 
     async def stay(self, what: str, holds: Callable[[], bool]) -> None:
@@ -68,7 +68,7 @@ class Rest:
             asked = self._now
             if not holds():
                 held_since = self._now
-                self._check(f"{what} did not stay so", PATIENCE)
+                self._check(f"{what} did not stay so", self._patience)
                 return False
             wrote, _, _ = self._rates.last_write
             quiet_since = max(wrote, held_since, self._calm_since)
@@ -77,15 +77,15 @@ class Rest:
             self._check_noise()
             return False
 
-        await self._it.world.until(what, done, within=float("inf"))
+        await self._world.until(what, done, within=float("inf"))
 
     @property
     def _now(self) -> float:
-        return self._it.world.loop.time()
+        return self._world.loop.time()
 
     def _look(self) -> None:
         """Start the clock anew while something goes wrong, or just did."""
-        world = self._it.world
+        world = self._world
         planned = sum(map(len, world.weather.planned.values()))
         paused = any(it.stands_still for it in world.processes)
         if world.troubled or paused or planned != self._planned or world.weather.mix != CALM:
@@ -97,6 +97,6 @@ class Rest:
             raise NotInTime(f"{what}: not within {patience:g} s")
 
     def _check_noise(self) -> None:
-        if self._now - self._calm_since >= PATIENCE + SILENCE:
+        if self._now - self._calm_since >= self._patience + SILENCE:
             at, who, call = self._rates.last_write
             raise Noise(f"{who} still writes: {call} at {at:.3f} s")

@@ -1,4 +1,4 @@
-"""A green simulation of etcd means nothing until planted bugs turn it red.
+"""A green simulation means nothing until planted bugs turn it red.
 
 Every bug is looked for in one life, in which it was found before. If the operator changed and the
 life convicts no more, ``stateward simulate --mutants --mutant ID`` finds another one.
@@ -10,7 +10,7 @@ from functools import cache
 
 import pytest
 
-from stateward.sim.etcd.life import Ask, Life, live
+from stateward.sim.lives import Ask, Life
 from stateward.sim.mutants import crew
 from stateward.sim.mutants.clues import Clue
 from stateward.sim.mutants.ground import Ground, Spot
@@ -18,6 +18,7 @@ from stateward.sim.mutants.hunt import Hunt, Verdict
 from stateward.sim.mutants.kills import KILLS
 from stateward.sim.mutants.known import NAMED_KILLS
 from stateward.sim.mutants.named import NAMED
+from stateward.sim.products import live
 
 #: A handful of those that a machine thought of, one for each way.
 GENERATED = {
