@@ -62,6 +62,8 @@ class Performed:
 
     report: Report
     acted: bool
+    #: Seconds after which to look again at what is nothing to tell of; None: nothing is.
+    again: float | None = None
 
 
 class _Repeats:
@@ -109,7 +111,7 @@ class Performer:
 
     async def perform(self, seen: GroupSeen, chosen: Iterable[Act]) -> Performed:
         """Carry out acts in their order; one that fails keeps only those from it that need it."""
-        report, acted, chosen = Report(), False, tuple(chosen)
+        report, acted, again, chosen = Report(), False, None, tuple(chosen)
         if any(isinstance(it, _MAKING + _TAKING) for it in chosen):
             taking = any(isinstance(it, _TAKING) for it in chosen)
             fresh = await look_again(self._client, seen, taking=taking)
@@ -123,9 +125,12 @@ class Performer:
             if isinstance(act, acts.CreatePod) and _lacks_claim(report):
                 continue
             outcome = await self._one(seen, act)
+            if isinstance(act, acts.WakeNode) and isinstance(outcome, Retry):
+                # All nodes are slow, and the status says what a pod lacks: no event for each.
+                again, outcome = outcome.after, DONE
             acted = acted or outcome is None
             report.said.append(Said(act.name, outcome or DONE, self._clock.monotonic() - began))
-        return Performed(report, acted)
+        return Performed(report, acted, again)
 
     async def _one(self, seen: GroupSeen, act: Act) -> Outcome | None:
         match act:

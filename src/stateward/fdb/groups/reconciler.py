@@ -83,7 +83,8 @@ class GroupReconciler:
         left = await self._tell(seen, outcome, performed)
         if report.failure is not None:
             raise report.failure.error
-        return _looked_at_again(outcome, left)
+        moments = [it for it in (left, performed.again) if it is not None]
+        return _looked_at_again(outcome, min(moments, default=None))
 
     async def _act(self, seen: GroupSeen) -> Performed:
         try:
@@ -165,5 +166,5 @@ def _looked_at_again(outcome: Outcome, left: float | None) -> Outcome:
     if after is None:
         return outcome
     if isinstance(outcome, Done):
-        return Retry(after, "ComingUp", "the pod of this process group comes up")
+        return Retry(after, "ComingUp", "the pod of this process group comes up, or its files do")
     return Retry(after, outcome.reason, outcome.message)

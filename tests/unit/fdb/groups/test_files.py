@@ -171,6 +171,7 @@ async def lacking(desk: Desk) -> None:
     await desk.group()
     await desk.passes()
     await desk.run_pod()
+    await desk.report("storage-1")
     await desk.passes()
     note = {"metadata": {"annotations": {names.LAUNCHER_CONFIGURATION: '{"version":"7.3.62"}'}}}
     await desk.user.patch(PODS, STORAGE, MergePatch(note))
@@ -182,18 +183,24 @@ async def test_a_node_that_is_slow_is_woken_for_a_monitor_too() -> None:
     await lacking(desk)
     outcome = await desk.once()
     assert isinstance(outcome, Retry)
-    assert (outcome.reason, outcome.after) == ("ConfigMapOutdated", 3.0)
+    assert outcome.after == 3.0
     assert not desk.wrote("patch pods"), "it has some seconds to see it by itself"
     for _ in range(5):
         desk.clock.advance(4)
         await desk.once()
     assert len(desk.wrote("patch pods")) == 2  # after 4 and 20 seconds
+    assert not desk.wrote("create events"), "of a thousand pods a thousand would be told"
     pod = await desk.pod()
     assert pod is not None
     assert names.OUTDATED in pod.metadata.annotations
+    desk.clock.advance(60)
+    await desk.once()
+    assert "IncorrectConfigMap" in wrong(await desk.now())
     await desk.run_pod()
-    outcome = await desk.once()
-    assert not (isinstance(outcome, Retry) and outcome.reason == "ConfigMapOutdated")
+    desk.clock.advance(60)
+    await desk.once()
+    assert "IncorrectConfigMap" not in wrong(await desk.now())
+    assert len(desk.wrote("patch pods")) == 3
 
 
 async def test_each_change_gives_a_monitor_its_seconds() -> None:
