@@ -99,7 +99,7 @@ def group(of: Wanted, identity: ProcessGroupID) -> FoundationDBProcessGroup:
 
 def unowned(document: Json) -> Json:
     """Return a document whose owner need not be there."""
-    del document["metadata"]["ownerReferences"]
+    document["metadata"].pop("ownerReferences", None)
     return document
 
 
