@@ -124,7 +124,9 @@ async def test_ctrl_c_does_not_end_a_command() -> None:
             stderr=asyncio.subprocess.PIPE,
             env={**os.environ, "STATEWARD_FDB_PACE": "20"},
         )
-        while not ignores(process.pid, signal.SIGINT):
+        for _ in range(1000):
+            if ignores(process.pid, signal.SIGINT):
+                break
             await asyncio.sleep(0.05)
         process.send_signal(signal.SIGINT)
         _, err = await process.communicate()
