@@ -87,10 +87,10 @@ BAD: list[Bad] = [
     # ------------------------------------------------------------ names and versions
     Bad("a name with a dot", spec(), "metadata.name", "must be of a-z", "must be of a-z", name="a.b"),
     Bad("a name with a digit first", spec(), "metadata.name", "must begin with a letter", name="2go"),
-    Bad("a name that is far too long", spec(), "metadata.name", "must be at most 48", "Too long", name="a" * 56),
+    Bad("a name that is far too long", spec(), "metadata.name", "must be at most 47", "Too long", name="a" * 56),
     Bad("a name too long for its pods", spec(), "metadata.name", "a pod of class stateless", name="a" * 49),
     Bad("a name too long for one class", spec(processCounts={"cluster_controller": 1}), "metadata.name",
-        "must be at most 39", name="a" * 40),
+        "must be at most 38", name="a" * 40),
     Bad("FoundationDB 6", {"version": "6.3.24"}, "spec.version", "must be 7.1.0 or later", "7.1.0 or later"),
     Bad("FoundationDB 7.0", {"version": "7.0.0"}, "spec.version", "must be 7.1.0 or later", "7.1.0 or later"),
     Bad("a prefix for all with no name", automation(synchronizationMode="global"), "spec.processGroupIDPrefix",

@@ -215,7 +215,7 @@ class _Scene:
         group = self._groups.get(it.instance)
         pod = group.pod if group is not None else None
         ends = pod is not None and pod.terminating_since is not None
-        is_old = group is not None and group.obsolete_pod != ""
+        is_old = group is not None and pod is not None and group.obsolete_pod == pod.uid
         return "has a pod that is made anew" if ends or is_old else ""
 
 

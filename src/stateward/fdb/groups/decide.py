@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stateward.core.moments import from_rfc3339
+from stateward.fdb.api.group import FoundationDBProcessGroupSpec
 from stateward.fdb.build.config_map import conf_text
 from stateward.fdb.decide.groups.conditions import runs_with
 from stateward.fdb.groups import ownership
@@ -152,11 +153,23 @@ def service_ip(service: Service, family: int | None) -> str:
     return next(iter(fitting), "")
 
 
+def ordered_to_go(spec: FoundationDBProcessGroupSpec, now: float) -> str:
+    """Return which pod shall go, by its UID; nothing: none, or the order is an old one.
+
+    Whoever gave it asked whether a pod may be away then. Nobody knows whether it may be later.
+    """
+    until = spec.obsolete_until
+    try:
+        return spec.obsolete_pod if until is None or now <= from_rfc3339(until) else ""
+    except ValueError:
+        return ""
+
+
 def _made_anew(seen: GroupSeen, pod: Pod) -> Act | None:
     """Return why a pod goes so that another is made; None: it stays."""
     if seen.emptied:
         return None
-    if seen.group.spec.obsolete_pod == pod.metadata.uid:
+    if ordered_to_go(seen.group.spec, seen.now) == pod.metadata.uid:
         return DeletePod(pod.metadata.uid, "it is to be made anew")
     if pod.status.phase not in _TERMINAL:
         return None

@@ -15,7 +15,7 @@ from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.build import config_map
 from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.decide.groups.conditions import GroupFacts, conditions
-from stateward.fdb.groups.decide import service_ip
+from stateward.fdb.groups.decide import ordered_to_go, service_ip
 from stateward.fdb.groups.memo import Memo
 from stateward.fdb.groups.seen import GroupSeen
 from stateward.fdb.model import locality, names
@@ -105,7 +105,7 @@ def _judged(seen: GroupSeen, memo: Memo, found: Fact[tuple[Reporting, ...]]) -> 
         skipped=spec.exclusion_skipped,
         leaving=group.metadata.deleting,
         pod=None if seen.pod is None else pod_seen(seen.pod),
-        obsolete_pod=spec.obsolete_pod,
+        obsolete_pod=ordered_to_go(spec, seen.now),
         has_claim=seen.claim is not None,
         has_service=seen.service is not None,
         addresses=addresses(seen),

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Final
 
 from stateward.core.errors import PeerError
+from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import Outcome, Retry
 from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBProcessGroup
 from stateward.fdb.cluster.hands.refused import trouble
@@ -16,8 +17,15 @@ from stateward.kube.errors import Conflict, NotFound
 #: Seconds until a group is looked at again that somebody else wrote; a watch tells sooner.
 _CHANGED: Final = 1.0
 
+#: Seconds for which an order counts that a pod shall go.
+_ORDERED: Final = 60.0
 #: So many refused in a row are no chance.
 _IN_A_ROW: Final = 3
+
+
+def obsolete(pod: str, now: float) -> Json:
+    """Return what tells a group that its pod shall go, by its UID, and soon or not at all."""
+    return {"obsoletePod": pod, "obsoleteUntil": to_rfc3339(now + _ORDERED)}
 
 
 async def edit(

@@ -12,7 +12,7 @@ from stateward.kube.resources import Resource
 
 T = TypeVar("T", bound=Object)
 #: The spec is another now: look again, at once.
-CHANGED = Stop(0.0, "SpecChanged", "the spec was changed meanwhile; looking at it anew")
+CHANGED = Stop(0.5, "SpecChanged", "the spec was changed meanwhile; looking at it anew")
 
 
 class Getter(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stateward.core.outcome import DONE, Outcome, Stop
-from stateward.fdb.cluster.hands.editing import edit
+from stateward.fdb.cluster.hands.editing import edit, obsolete
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.tools import Tools
@@ -26,7 +26,7 @@ class DeletePodsForBuggification:
         for it, now, wanted in seen.pairs():
             if fault_changes(now, wanted):
                 pod = it.pod.uid if it.pod is not None else ""
-                changes[it.name] = {**shape_difference(now, wanted), "obsoletePod": pod}
+                changes[it.name] = shape_difference(now, wanted) | obsolete(pod, seen.view.now)
                 groups.append(it)
         if not changes:
             return DONE

@@ -17,6 +17,7 @@ from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.names import LEFT_VOLUMES, pod_name
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists
+from stateward.kube.meta import ObjectKey
 
 #: Seconds until it is looked for again what a person says, or what goes; an event tells sooner.
 _AGAIN: Final = 15.0
@@ -76,17 +77,32 @@ class SettleLeftVolumes:
             made["spec"]["adoptVolumeOf"] = take.former
             documents[pod_name(seen.wanted.name, it)] = made
 
+        taken: list[str] = []
+
         async def create(name: str) -> None:
             try:
                 await self._client.create(PROCESS_GROUPS, documents[name])
             except AlreadyExists:
-                return  # of us, a moment ago
+                if not await self._is_ours(seen, name):
+                    taken.append(name)
 
         found = await each(documents, create)
+        if taken:
+            found = Blocked(
+                "NameTaken",
+                f"process group {taken[0]} is there and is not this cluster's",
+                "delete process groups of the earlier cluster that nobody owns",
+            )
         if found is None:
             words = f"process groups that were left are back: {len(documents)}"
             return Stop(_SOON, "ProcessGroupsAdopted", words)
         return self._stopped(seen, found)
+
+    async def _is_ours(self, seen: Seen, name: str) -> bool:
+        """Tell whether the object of a name is of us, of a moment ago."""
+        there = await self._client.get(PROCESS_GROUPS, ObjectKey(seen.view.key.namespace, name))
+        owner = there.metadata.controller
+        return owner is not None and owner.uid == seen.cluster.metadata.uid
 
     def _stopped(self, seen: Seen, found: Outcome) -> Outcome:
         """End the pass: others must not be made in place of those that could not be yet."""

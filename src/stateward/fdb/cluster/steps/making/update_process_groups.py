@@ -32,6 +32,12 @@ class UpdateProcessGroups:
             if not same_shape(now, wanted):
                 changes[it.name] = shape_difference(now, wanted)
                 groups.append(it)
+        for it in seen.view.groups:
+            # What becomes of its volume is asked when the cluster goes, which may be at any time.
+            policy = seen.view.spec.deletion_policy
+            if it.marked and seen.object_of(it).spec.deletion_policy != policy:
+                changes[it.name] = {"deletionPolicy": policy}
+                groups.append(it)
         if not changes:
             return DONE
         found = await edit(self._client, seen.groups, changes)

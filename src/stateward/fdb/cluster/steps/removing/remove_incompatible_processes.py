@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stateward.core.facts import Unknown
 from stateward.core.outcome import DONE, Outcome, Stop
-from stateward.fdb.cluster.hands.editing import edit
+from stateward.fdb.cluster.hands.editing import edit, obsolete
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.tools import Tools
@@ -43,7 +43,7 @@ class RemoveIncompatibleProcesses:
             return DONE
         if not await is_unchanged(self._client, seen.cluster):
             return CHANGED
-        changes = {it.name: {"obsoletePod": it.pod.uid} for it in groups if it.pod is not None}
+        changes = {it.name: obsolete(it.pod.uid, view.now) for it in groups if it.pod is not None}
         found = await edit(self._client, seen.groups, changes)
         words = f"{names_of(groups)} speak another protocol, and are started anew"
         return found or Stop(0.0, "IncompatibleProcesses", words)

@@ -6,7 +6,7 @@ from typing import Final
 
 from stateward.core.outcome import DONE, Outcome, Retry, Stop
 from stateward.fdb.cluster.hands.asking import allowed
-from stateward.fdb.cluster.hands.editing import edit
+from stateward.fdb.cluster.hands.editing import edit, obsolete
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
@@ -38,7 +38,7 @@ class UpdatePods:
             if held is not None:
                 return held
         changes = {
-            it.name: {"obsoletePod": it.pod.uid} for it in plan.obsolete if it.pod is not None
+            it.name: obsolete(it.pod.uid, view.now) for it in plan.obsolete if it.pod is not None
         }
         found = await edit(self._tools.client, seen.groups, changes)
         where = f" in zone {plan.zone}" if plan.zone else ""
