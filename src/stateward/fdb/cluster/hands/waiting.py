@@ -31,4 +31,5 @@ def waiting_for(
     found = lacking(view, condition)
     if not found:
         return DONE
-    return Wait(reason, f"{names_of(found)} {lacks} ({len(found)} of {len(view.groups)})")
+    many = f"{len(found)} of {len(view.groups)} process groups"
+    return Wait(reason, f"{many} {lacks}: {names_of(found)}")

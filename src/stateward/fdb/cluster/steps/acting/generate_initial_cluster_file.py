@@ -40,7 +40,7 @@ class GenerateInitialClusterFile:
             said.generation_id or self._name(),
             found.coordinators,
         )
-        return Stop(0.0, "CoordinatorsChosen", f"the first are {seen.book.connection}")
+        return Stop(0.0, "CoordinatorsChosen", f"the first coordinators are chosen: {seen.book.connection}")
 
     def _name(self) -> str:
         chance = self._tools.chance

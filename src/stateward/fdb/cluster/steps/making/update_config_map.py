@@ -9,7 +9,7 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.writing import difference
 from stateward.fdb.cluster.seen import Seen
 from stateward.kube.client import MergePatch
-from stateward.kube.errors import Conflict
+from stateward.kube.errors import AlreadyExists, Conflict
 from stateward.kube.resources import CONFIG_MAPS
 
 
@@ -26,6 +26,8 @@ class UpdateConfigMap:
         name = seen.config["metadata"]["name"]
         try:
             return await self._settle(seen)
+        except AlreadyExists:
+            return _taken(seen)
         except Conflict:
             raise
         except PeerError as error:
@@ -39,16 +41,21 @@ class UpdateConfigMap:
         live = seen.config_map.metadata
         owner = live.controller
         if owner is not None and owner.uid != seen.cluster.metadata.uid:
-            return Blocked(
-                "NameTaken",
-                f"config map {live.name} is another object's",
-                f"delete it: kubectl -n {live.namespace} delete configmap {live.name}; or give the"
-                " cluster another name",
-            )
+            return _taken(seen)
         changes = difference(seen.config_map, seen.config)
         if changes is not None:
             await self._client.patch(CONFIG_MAPS, live.key, MergePatch(changes))
         return DONE
+
+
+def _taken(seen: Seen) -> Blocked:
+    name, namespace = seen.config["metadata"]["name"], seen.view.key.namespace
+    return Blocked(
+        "NameTaken",
+        f"config map {name} is there and is not this cluster's",
+        f"delete it: kubectl -n {namespace} delete configmap {name}; or give the cluster another"
+        " name",
+    )
 
 
 def _stopped(found: Outcome) -> Outcome:

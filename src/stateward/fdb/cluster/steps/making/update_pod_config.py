@@ -30,7 +30,7 @@ class UpdatePodConfig:
             return Retry(_AGAIN, "SidecarUnreachable", words)
         old = _concerned(seen.view, GroupConditionType.INCORRECT_CONFIG_MAP)
         if old:
-            words = f"{names_of(old)} do not have the newest files yet ({len(old)} pods)"
+            words = f"pods do not have the newest files yet ({len(old)}): {names_of(old)}"
             return Retry(_AGAIN, "PodsOutdated", words)
         return DONE
 

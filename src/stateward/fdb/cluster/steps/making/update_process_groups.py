@@ -41,7 +41,7 @@ class UpdateProcessGroups:
         if not changes:
             return DONE
         found = await edit(self._client, seen.groups, changes)
-        words = f"{names_of(groups)} shall be as the spec says now"
+        words = f"process groups shall be as the spec says now: {names_of(groups)}"
         return found or Stop(0.0, "SettingsWritten", words)
 
 
