@@ -35,7 +35,7 @@
 {{- define "stateward.rights.foundationdb" -}}
 - apiGroups: ['']
   resources: [configmaps]
-  verbs: [create, list, patch, watch]
+  verbs: [create, get, list, patch, watch]
 - apiGroups: ['']
   resources: [events]
   verbs: [create, patch]

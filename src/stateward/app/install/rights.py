@@ -47,7 +47,7 @@ ETCD: Final = (
 
 #: Of FoundationDB's.
 FOUNDATIONDB: Final = (
-    Right("", "configmaps", ("list", "watch", "create", "patch")),
+    Right("", "configmaps", _KEPT),
     Right("", "events", ("create", "patch")),
     Right("", "persistentvolumeclaims", (*_KEPT, "delete")),
     Right("", "pods", (*_KEPT, "delete")),

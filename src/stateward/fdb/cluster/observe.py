@@ -15,6 +15,7 @@ from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.cluster.left import left_of
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.cluster.whereabouts import whereabouts
 from stateward.fdb.decide.groups import additions, leftovers
 from stateward.fdb.decide.groups.leftovers import Left
 from stateward.fdb.groups.board import Posted
@@ -34,6 +35,7 @@ from stateward.fdb.status.processes import Roster
 from stateward.fdb.status.reading import Status
 from stateward.fdb.views import ClusterView
 from stateward.kube.meta import ObjectKey
+from stateward.kube.objects.configs import ConfigMap
 
 _NOBODY: Final = "there is nobody to ask: no coordinators were chosen yet"
 
@@ -66,13 +68,14 @@ class Observer:
 
     async def look(self, cluster: FoundationDBCluster) -> Seen:
         """Return the cluster as it is; what the database does not say is unknown, and says why."""
-        heard = await self._hear(cluster)
+        key, eyes = cluster.metadata.key, self._sources.eyes
+        config_map = eyes.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name)))
+        heard = await self._hear(cluster, config_map)
         plan = self._sources.plans.plan(cluster, heard.running, heard.connection)
         objects = self._groups(cluster)
         config = self._sources.plans.config(plan, _kinds(objects.values()))
         self._post(cluster, plan, heard, config["data"])
-        key = cluster.metadata.key
-        eyes, plans = self._sources.eyes, self._sources.plans
+        plans = self._sources.plans
         around = eyes.around(key)
         staying = (it for it in objects.values() if not it.spec.remove)
         view = ClusterView(
@@ -96,7 +99,7 @@ class Observer:
             wanted=plan.wanted,
             outdated=frozenset(it.metadata.name for it in staying if not plans.is_shaped(plan, it)),
             config=config,
-            config_map=eyes.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name))),
+            config_map=config_map,
             service=eyes.caches.services.get(
                 ObjectKey(key.namespace, headless_service_name(key.name))
             ),
@@ -111,15 +114,13 @@ class Observer:
 
     # ------------------------------------------------------------------ the database
 
-    async def _hear(self, cluster: FoundationDBCluster) -> _Heard:
-        """Ask the database, once."""
-        spec, status = self._sources.plans.spec(cluster), cluster.status
-        text = status.connection_string or spec.seed_connection_string
-        version = Version.parse(status.running_version or spec.version)
-        if not text:
+    async def _hear(self, cluster: FoundationDBCluster, config_map: ConfigMap | None) -> _Heard:
+        """Ask the database, once; whether it was made is its own to say, wherever it was found."""
+        found = whereabouts(cluster, self._sources.plans.spec(cluster), config_map)
+        connection, version = found.connection, found.running
+        if connection is None:
             nothing = Status(self._sources.eyes.clock.now(), flaws={"": _NOBODY})
             return _Heard(nothing, None, version, None, configured=False)
-        connection = ConnectionString.parse(text)
         admin = self._sources.databases.reach(cluster.metadata.key, connection, version)
         try:
             said = await admin.status()
@@ -132,7 +133,7 @@ class Observer:
             admin,
             _running(processes.roster(said), version),
             newest.value if isinstance(newest, Known) else connection,
-            configured=status.configured or (isinstance(made, Known) and made.value),
+            configured=cluster.status.configured or (isinstance(made, Known) and made.value),
         )
 
     def _post(

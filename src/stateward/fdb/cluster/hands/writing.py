@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from stateward.fdb.model.names import CLUSTER_UID_LABEL
+from stateward.fdb.cluster.whereabouts import has_cluster_file
+from stateward.fdb.model.names import CLUSTER_FILE_KEY, CLUSTER_UID_LABEL
 from stateward.kube.codec import Json, plain
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.objects.configs import ConfigMap
@@ -14,9 +15,13 @@ from stateward.kube.objects.configs import ConfigMap
 def difference(live: ConfigMap, wanted: Json) -> Json | None:
     """Return a merge patch for a config map, bound to the version that was seen; None: no need.
 
-    Its data is ours alone, so keys that are not wanted go.
+    Its data is ours alone, so keys that are not wanted go. How the database of this very cluster is
+    found is never forgotten, though: it may be the only place that says so.
     """
     data: dict[str, Any] = dict(wanted.get("data") or {})
+    uid = wanted["metadata"]["labels"][CLUSTER_UID_LABEL]
+    if not data.get(CLUSTER_FILE_KEY) and has_cluster_file(live, uid):
+        data[CLUSTER_FILE_KEY] = live.data[CLUSTER_FILE_KEY]
     changed = {key: it for key, it in data.items() if live.data.get(key) != it}
     changed |= dict.fromkeys(live.data.keys() - data.keys())
     metadata = metadata_difference(live.metadata, wanted["metadata"])
