@@ -70,9 +70,9 @@ async def a_node_is_lost_and_comes_back(it: World) -> None:
     names, claims = (await uids(it)).keys(), await sizes(it)
     lost = (await pods(it))[min(await coordinators(it))].spec.node_name
     await it.cluster.agent.faults.stop_node(lost)
-    cluster = await it.until(CLUSTER, _is_degraded)
-    assert conditions.is_true(cluster.status.conditions, "Available"), "the others serve"
-    assert await is_kept(it)
+    await it.until(CLUSTER, _is_degraded)
+    await it.until(CLUSTER, _is_degraded_and_serves)
+    assert await is_kept(it), "the others have it"
     await it.cluster.agent.faults.return_node(lost)
     await until(it, "all serve again", lambda: _all_well(it))
     assert (await uids(it)).keys() == names
@@ -99,6 +99,10 @@ async def a_pod_that_does_not_end_holds_nobody_up(it: World) -> None:
 
 def _is_degraded(cluster: FoundationDBCluster) -> bool:
     return conditions.is_true(cluster.status.conditions, "Degraded")
+
+
+def _is_degraded_and_serves(cluster: FoundationDBCluster) -> bool:
+    return _is_degraded(cluster) and conditions.is_true(cluster.status.conditions, "Available")
 
 
 def _is_reconciled_but_for_a_removal(cluster: FoundationDBCluster) -> bool:
