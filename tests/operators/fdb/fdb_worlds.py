@@ -75,6 +75,7 @@ def small(**more: Any) -> Json:
     usual = {
         "version": VERSION,
         "faultDomain": {"key": "kubernetes.io/hostname"},
+        "minimumUptimeSecondsForBounce": 600 // int(PACE),  # processes are as old as they are
         "processCounts": {"stateless": 3},
         "processes": {"general": general},
     }
