@@ -27,7 +27,9 @@ async def mark(
         fields |= {"exclusionSkipped": True}
     changes = {it.name: fields for it in groups}
     found = await edit(tools.client, seen.groups, changes)
-    return found or Stop(0.0, "MarkedForRemoval", f"process groups shall go ({why}): {names_of(groups)}")
+    return found or Stop(
+        0.0, "MarkedForRemoval", f"process groups shall go ({why}): {names_of(groups)}"
+    )
 
 
 def names_of(groups: Sequence[GroupView]) -> str:

@@ -44,4 +44,6 @@ class BounceProcesses:
             await self._tools.fence.change(admin.kill, plan.kill)
         except PeerError as error:
             return trouble(f"{names_of(plan.groups)} are to be started anew", error)
-        return Stop(_SOON, "ProcessesBounced", f"processes are started anew: {names_of(plan.groups)}")
+        return Stop(
+            _SOON, "ProcessesBounced", f"processes are started anew: {names_of(plan.groups)}"
+        )

@@ -49,7 +49,9 @@ class GenerateInitialClusterFile:
             said.generation_id or self._name(),
             found.coordinators,
         )
-        return Stop(0.0, "CoordinatorsChosen", f"the first coordinators are chosen: {seen.book.connection}")
+        return Stop(
+            0.0, "CoordinatorsChosen", f"the first coordinators are chosen: {seen.book.connection}"
+        )
 
     async def _has_begun(self, seen: Seen) -> bool:
         """Tell whether a database was begun; asked past the cache, as a second one is the end."""
