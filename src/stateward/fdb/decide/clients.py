@@ -8,12 +8,13 @@ from msgspec import UNSET
 
 from stateward.core.facts import Fact, Known
 from stateward.core.version import Version
+from stateward.fdb.api.group import GroupConditionType as Is
 from stateward.fdb.model import versions
 from stateward.fdb.model.addresses import Address, parse_all
 from stateward.fdb.status.clients import OldClient, cut_off_by
 from stateward.fdb.status.facts import cluster, known, missing
 from stateward.fdb.status.reading import Status
-from stateward.fdb.views import ClusterView
+from stateward.fdb.views import ClusterView, GroupView
 
 
 class VersionChange(StrEnum):
@@ -36,6 +37,26 @@ def version_change(view: ClusterView) -> VersionChange:
     if versions.are_compatible(wanted, running):
         return VersionChange.COMPATIBLE
     return VersionChange.UPGRADE if wanted > running else VersionChange.REFUSED
+
+
+def of_other_patch(view: ClusterView) -> tuple[GroupView, ...]:
+    """Return the groups whose pods are as asked, and run another release of the same line.
+
+    Their image is not what the version says, so no restart changes that.
+    """
+    if not versions.are_compatible(Version.parse(view.spec.version), view.running_version):
+        return ()
+    return tuple(it for it in view.staying() if _is_settled(it) and _runs_other(view, it))
+
+
+def _is_settled(it: GroupView) -> bool:
+    coming = it.has(Is.INCORRECT_POD_SPEC, Is.INCORRECT_SIDECAR_IMAGE, Is.INCORRECT_COMMAND_LINE)
+    return it.pod is not None and not it.leaving and not coming
+
+
+def _runs_other(view: ClusterView, it: GroupView) -> bool:
+    right = (UNSET, view.spec.version, f"{view.spec.version}{versions.PRERELEASE}")
+    return any(one.entry.version not in right for one in it.processes)
 
 
 def blocking(view: ClusterView) -> Fact[tuple[OldClient, ...]]:

@@ -12,7 +12,7 @@ import msgspec
 from stateward.core.facts import Known
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.status import Generations
-from stateward.fdb.decide.clients import VersionChange, version_change
+from stateward.fdb.decide.clients import VersionChange, of_other_patch, version_change
 from stateward.fdb.decide.groups.additions import missing
 from stateward.fdb.decide.groups.listed import listed
 from stateward.fdb.status.health import is_available
@@ -82,8 +82,9 @@ def is_as_asked(stages: Generations, generation: int) -> bool:
 
 
 def _runs_another(view: ClusterView) -> bool:
-    """Tell whether a release runs that processes must leave all at once, or may not leave."""
-    return version_change(view) in (VersionChange.UPGRADE, VersionChange.REFUSED)
+    """Tell whether a release runs that is not the one asked for, and no pod has yet to change."""
+    is_far = version_change(view) in (VersionChange.UPGRADE, VersionChange.REFUSED)
+    return is_far or bool(of_other_patch(view))
 
 
 def _shrinks(view: ClusterView) -> bool:

@@ -288,6 +288,83 @@ async def test_one_that_does_not_report_holds_a_restart() -> None:
     assert desk.asked == []
 
 
+def bounced(after: float, uptime: float, **fields: Any) -> ClusterView:
+    """Return a cluster some time after a restart, in which one has other arguments than wanted."""
+    change = with_condition(Kind.INCORRECT_COMMAND_LINE)
+    entries = {"storage-1": {"uptime_seconds": uptime}}
+    fields = {"change": change, "entries": entries, **fields}
+    return replace(cluster(WHOLE, counts=COUNTS, **fields), now=NOW + after)
+
+
+async def bounce_twice(*views: ClusterView) -> tuple[Any, list[str]]:
+    """Let one operator look at a cluster again and again; return its last word, and all it did."""
+    desk = Desk(views[0])
+    it = cast("Any", desk)
+    tools = Tools(client=it, turn=it, fence=it, chance=Chance(1, "steps"))
+    step = next(one for one in steps(tools) if one.name == "BounceProcesses")
+    found: Any = None
+    for view in views:
+        desk.view = view
+        found = await step.run(desk.seen())
+    return found, desk.asked
+
+
+async def test_a_restart_that_did_not_help_is_not_made_again() -> None:
+    found, asked = await bounce_twice(
+        bounced(0, 3600.0), bounced(700, 690.0), bounced(1400, 1390.0)
+    )
+    assert isinstance(found, Blocked)
+    assert found.reason == "BounceDidNotHelp"
+    assert "storage-1" in found.message
+    assert asked == ["kill"]
+
+
+LINE = {"storage-1": {"uptime_seconds": 690.0, "command_line": "fdbserver --other"}}
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        [bounced(700, 4300.0)],
+        [bounced(700, 690.0, entries=LINE)],
+        [replace(bounced(700, 690.0), generation=2)],
+        [bounced(700, 690.0, change=lambda it: it), bounced(900, 890.0)],
+    ],
+    ids=["it did not end", "other arguments", "something else is asked for", "it helped before"],
+)
+async def test_a_restart_for_another_reason_is_made(later: list[ClusterView]) -> None:
+    found, asked = await bounce_twice(bounced(0, 3600.0), *later)
+    assert isinstance(found, Stop), found
+    assert asked == ["kill", "kill"]
+
+
+async def test_one_that_is_away_after_a_restart_was_not_helped_by_it() -> None:
+    away = replace(cluster("s1? s2 s3 l1 l2 l3 x1 x2", counts=COUNTS), now=NOW + 5)
+    found, asked = await bounce_twice(bounced(0, 3600.0), away, bounced(700, 690.0))
+    assert isinstance(found, Blocked), found
+    assert asked == ["kill"]
+
+
+async def test_an_image_of_another_patch_is_told_and_nobody_is_killed() -> None:
+    other = {"storage-1": {"version": "7.3.61"}}
+    view = cluster(WHOLE, counts=COUNTS, entries=other)
+    found, asked = await bounce_twice(view)
+    assert isinstance(found, Blocked)
+    assert (found.reason, asked) == ("VersionDiffers", [])
+    assert "storage-1 run 7.3.61, not 7.3.79" in found.message
+
+    def young(it: GroupView) -> GroupView:
+        return replace(it, pod=replace(it.pod, created=NOW - 5)) if it.pod is not None else it
+
+    new, _ = await bounce_twice(cluster(WHOLE, counts=COUNTS, entries=other, change=young))
+    assert isinstance(new, Retry), "the one before it may still be told of"
+    old = with_condition(Kind.INCORRECT_POD_SPEC)
+    assert (
+        await Desk(cluster(WHOLE, counts=COUNTS, entries=other, change=old)).run("BounceProcesses")
+        == DONE
+    )
+
+
 async def test_a_database_that_was_made_is_never_made_again() -> None:
     """Not even where its own status says that there is none."""
     tree = healthy(configuration=..., recovery_state__name="configuration_never_created")

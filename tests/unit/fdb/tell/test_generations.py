@@ -74,6 +74,7 @@ TABLE: dict[str, tuple[ClusterView, dict[str, Any], list[str]]] = {
     "the database says nothing": (seen(database=SILENT), {}, ["missing_database_status"]),
     "a version that runs not yet": (seen(spec={"version": "7.4.1"}), {}, ["needs_bounce"]),
     "a version that cannot be": (seen(spec={"version": "7.1.61"}), {}, ["needs_bounce"]),
+    "an image of another patch": (seen(spec={"version": "7.3.999"}), {}, ["needs_bounce"]),
     "with TLS and without": (seen(status=told(True, True)), {}, ["has_extra_listeners"]),
     "without TLS, as asked": (seen(status=told(False, True)), {}, ["reconciled"]),
     "with TLS, as asked": (seen(status=told(True, False), spec=TLS), {}, ["reconciled"]),

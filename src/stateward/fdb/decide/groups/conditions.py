@@ -22,6 +22,7 @@ from stateward.fdb.api.kind import FoundationDBProcessGroup
 from stateward.fdb.model import names
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.names import CONFIG_HASH, LAUNCHER_CONFIGURATION, SPEC_HASH
+from stateward.fdb.model.versions import PRERELEASE, are_compatible
 from stateward.fdb.status.document import Process
 from stateward.fdb.status.processes import Reporting
 from stateward.kube.meta import Object
@@ -53,8 +54,6 @@ _OURS: Final = frozenset({
     names.IP_FAMILY, names.LAUNCHER_CONFIGURATION, names.LAUNCHER_ENVIRONMENT, names.OUTDATED,
 })  # fmt: skip
 _KINDS: Final = {it.value: it for it in Kind}
-#: Versions that are not released yet say so behind theirs.
-_PRERELEASE: Final = "-PRERELEASE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,8 +264,7 @@ def _runs_otherwise(
     facts: GroupFacts, entries: list[Process], before: Mapping[Kind, float]
 ) -> bool:
     """Tell whether a process has other arguments, or is another version, than it shall be."""
-    version = str(facts.version)
-    if any(str(it.version).removesuffix(_PRERELEASE) != version for it in entries):
+    if any(_is_wrong_version(facts, str(it.version)) for it in entries):
         return True
     if not facts.expected:
         return Kind.INCORRECT_COMMAND_LINE in before
@@ -275,6 +273,23 @@ def _runs_otherwise(
         not any(facts.same(it, str(entry.command_line)) for it in facts.expected)
         for entry in entries
     )
+
+
+def _is_wrong_version(facts: GroupFacts, told: str) -> bool:
+    """Tell whether a process is a version that it must leave.
+
+    Where a pod is as asked, its image has no other program: another release of the same line would
+    come back after each restart, so it is told elsewhere and nobody is restarted for it.
+    """
+    told = told.removesuffix(PRERELEASE)
+    if told == str(facts.version):
+        return False
+    if facts.pod is None or facts.pod.metadata.annotations.get(SPEC_HASH) != facts.pod_hash:
+        return True
+    try:
+        return not are_compatible(Version.parse(told), facts.version)
+    except ValueError:
+        return True
 
 
 def _has_io_error(entry: Process) -> bool:

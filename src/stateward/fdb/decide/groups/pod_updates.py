@@ -15,7 +15,7 @@ from msgspec import UNSET
 
 from stateward.core.facts import Known
 from stateward.fdb.api.group import GroupConditionType as Kind
-from stateward.fdb.api.questions import keeps_data
+from stateward.fdb.api.questions import keeps_data, pending_seconds
 from stateward.fdb.decide.groups.replacing import not_now
 from stateward.fdb.decide.held import Held
 from stateward.fdb.model.classes import ProcessClass
@@ -24,7 +24,7 @@ from stateward.fdb.views import ClusterView, GroupView, PodSeen
 
 #: For how long a pod that is not there holds others up: a database takes a minute to notice.
 MISSING: Final = 90.0
-#: For how long it is asked whether the processes of a new pod are back.
+#: For how long it is asked whether the processes of a new pod are back, whatever is said of it.
 YOUNG: Final = 60.0
 #: A zone; of a group that never said where it is, a zone of its own.
 _Place: TypeAlias = tuple[str, str]
@@ -79,9 +79,17 @@ def _away(view: ClusterView, group: GroupView) -> str:
         return "its pod terminates" if view.now - pod.terminating_since < patience else ""
     if group.obsolete_pod == pod.uid:
         return "its pod is about to be made anew"
-    if view.now - pod.created < YOUNG and not _is_back(group, pod, view.now):
+    age = view.now - pod.created
+    if (age < YOUNG and not _is_back(group, pod, view.now)) or _comes(view, group, age):
         return "its pod is new, and not all of its processes report yet"
     return ""
+
+
+def _comes(view: ClusterView, group: GroupView, age: float) -> bool:
+    """Tell whether a pod is made as asked, is not back, and may still come."""
+    is_away = group.has(Kind.POD_PENDING, Kind.MISSING_PROCESSES)
+    is_as_asked = not group.has(Kind.INCORRECT_POD_SPEC)
+    return is_as_asked and is_away and age < pending_seconds(view.spec)
 
 
 def _is_back(group: GroupView, pod: PodSeen, now: float) -> bool:

@@ -108,6 +108,9 @@ OTHERS: dict[str, tuple[dict[str, Any], str]] = {
     "its pod is new and one before it reports": ({"pod": pod_of(9, created=NOW - 59)}, "its pod is new"),
     "its pod is new and one of two reports": ({"pod": pod_of(9, created=NOW - 59), "servers": 2, "processes": (process("storage-9", uptime_seconds=50.0),)}, "its pod is new"),
     "its pod is not so new": ({"pod": pod_of(9, created=NOW - 60), "processes": ()}, ""),
+    "its pod pends": ({"pod": pod_of(9, created=NOW - 299, phase="Pending"), "conditions": {Kind.POD_PENDING: NOW - 299}}, "its pod is new"),
+    "its pod pends for long": ({"pod": pod_of(9, created=NOW - 300, phase="Pending"), "conditions": {Kind.POD_PENDING: NOW - 300}}, ""),
+    "its processes are not back": ({"pod": pod_of(9, created=NOW - 61), "conditions": {Kind.MISSING_PROCESSES: NOW - 61}}, "its pod is new"),
 }  # fmt: skip
 
 
