@@ -64,6 +64,8 @@ class GroupView:
     zone: str = ""
     #: Those of its processes that report to the database now.
     processes: tuple[Reporting, ...] = ()
+    #: When it was last proved that its data has left it.
+    proved_at: float | None = None
 
     def reporting(self, processes: tuple[Reporting, ...]) -> GroupView:
         """Return the same with those who report now; others are kept in mind as they are."""
@@ -85,6 +87,7 @@ class GroupView:
             self.addresses,
             self.zone,
             processes,
+            self.proved_at,
         )
 
     @property

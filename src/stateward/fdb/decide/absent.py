@@ -43,6 +43,9 @@ def left_on(view: ClusterView, group: GroupView) -> Fact[Left]:
 
 
 def _is_long_gone(view: ClusterView, group: GroupView) -> bool:
-    """Tell whether a group has long been away: by its condition, or since it was proved before."""
+    """Tell whether a group has long been away: by its condition, or since it was proved before.
+
+    Of a group that was proved nobody tells any more that its processes are missing.
+    """
     away = group.lasts(GroupConditionType.MISSING_PROCESSES, view.now)
     return group.excluded or (away is not None and away >= LONG)

@@ -26,6 +26,8 @@ from stateward.fdb.views import ClusterView, GroupView
 
 #: What is left on a group of so many processes, by its id: ``Leftovers.on`` of this pass's status.
 Leftovers: TypeAlias = Callable[[str, int], Fact[Left]]
+#: Seconds after which a proof is written anew: half of those for which one is believed.
+_FRESH: Final = 60.0
 _TERMINATING: Final = GroupConditionType.RESOURCES_TERMINATING
 
 
@@ -36,6 +38,11 @@ class RemovalPlan:
     gone: tuple[GroupView, ...] = ()
     delete: tuple[GroupView, ...] = ()
     held: tuple[Held, ...] = ()
+    #: Who is let go though something is on it again; who is proved anew, since it was long ago.
+    taken_back: tuple[GroupView, ...] = ()
+    renew: tuple[GroupView, ...] = ()
+    #: Who is let go, and its pod has not begun to.
+    going: tuple[GroupView, ...] = ()
 
 
 def plan(
@@ -54,7 +61,7 @@ def plan(
     held: list[Held] = []
     trust = _trust(view)
     for it in sorted(view.groups, key=order):
-        if not it.marked or (it.leaving and _is_let_go(it)):
+        if not it.marked or _is_going(it):
             continue
         why = _objection(view, it, leftovers, coordinators, trust)
         if why:
@@ -64,11 +71,54 @@ def plan(
         else:
             gone.append(it)
     turn, others = _turn(view, ready)
+    delete = [it for it in turn if not it.leaving]
+    going = [it for it in view.groups if it.marked and _is_going(it) and _has_pod(it)]
+    old = [it for it in going if _is_old(view, it)]
+    if old and can_lose_a_fault_domain(view) is not None:
+        old = []
+    proved = [it for it in old if not _objection(view, it, leftovers, coordinators, trust)]
     return RemovalPlan(
         gone=(*gone, *(it for it in turn if it.leaving)),
-        delete=tuple(it for it in turn if not it.leaving),
+        delete=tuple(it for it in delete if not _is_old(view, it)),
         held=(*held, *others),
+        taken_back=_taken_back(view, leftovers),
+        renew=(*proved, *(it for it in delete if _is_old(view, it))),
+        going=tuple(going),
     )
+
+
+def _is_going(it: GroupView) -> bool:
+    """Tell whether nothing keeps a group: its own controller takes away what it has."""
+    return it.leaving and _is_let_go(it)
+
+
+def _has_pod(it: GroupView) -> bool:
+    """Tell whether a group has a pod that does not go yet."""
+    return it.pod is not None and it.pod.terminating_since is None
+
+
+def _is_old(view: ClusterView, it: GroupView) -> bool:
+    """Tell whether a group goes by a proof that may not be true any more."""
+    if it.skipped or not it.excluded:
+        return False
+    return it.proved_at is None or view.now - it.proved_at > _FRESH
+
+
+def _taken_back(view: ClusterView, leftovers: Leftovers) -> tuple[GroupView, ...]:
+    """Return who is let go by a proof that this pass refutes: somebody may have included it.
+
+    That nobody knows refutes nothing: one whose pod goes does not report.
+    """
+    found = []
+    for it in sorted(view.groups, key=order):
+        if not (it.marked and _is_going(it)) or it.skipped or is_tester(it):
+            continue
+        if it.pod is None and not it.has_claim:
+            continue
+        left = leftovers(str(it.id), it.servers)
+        if not isinstance(left, Unknown) and not left.value.is_gone:
+            found.append(it)
+    return tuple(found)
 
 
 def _is_let_go(it: GroupView) -> bool:

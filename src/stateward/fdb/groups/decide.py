@@ -50,6 +50,9 @@ _TERMINATING: Final = {
     SERVICES.kind: "ServiceTerminating",
     VOLUME_CLAIMS.kind: "ClaimTerminating",
 }
+#: Seconds for which a proof that nothing is left is believed: data comes back to whom somebody
+#: includes, and nobody may have been there to see it.
+_BELIEVED: Final = 120.0
 _TERMINAL: Final = frozenset({"Failed", "Succeeded"})
 
 
@@ -269,7 +272,22 @@ def _without_pod(seen: GroupSeen) -> Act | None:
             f"pod {pod.metadata.name} is isolated, so that somebody can look into it",
             f"when you have seen enough, remove its annotation {names.ISOLATED}",
         )
-    return DeletePod(pod.metadata.uid, "its process group goes")
+    return _unproved(seen) or DeletePod(pod.metadata.uid, "its process group goes")
+
+
+def _unproved(seen: GroupSeen) -> Act | None:
+    """Return what to wait for if it was proved too long ago that nothing is lost; None: go on.
+
+    A pod that is going, or gone, takes nothing up any more.
+    """
+    pod, spec = seen.pod, seen.group.spec
+    if seen.orphaned or spec.exclusion_skipped or pod is None or pod.metadata.deleting:
+        return None
+    proved = spec.exclusion_timestamp
+    if proved and seen.now - from_rfc3339(proved) <= _BELIEVED:
+        return None
+    words = "that nothing is left on it was proved long ago: waiting until it is proved anew"
+    return Await("ProofIsOld", words, _LOOK_AGAIN)
 
 
 def _without_claim(seen: GroupSeen) -> Act | None:
@@ -282,7 +300,7 @@ def _without_claim(seen: GroupSeen) -> Act | None:
     if metadata.deleting:
         return _gone_first(VOLUME_CLAIMS, claim, _LOOK_AGAIN)
     if not seen.orphaned or seen.group.spec.deletion_policy == "Delete":
-        return DeleteClaim(metadata.uid, "its process group goes")
+        return _unproved(seen) or DeleteClaim(metadata.uid, "its process group goes")
     owners = ownership.tied(metadata, seen.group)
     return None if owners is None else Relabel(VOLUME_CLAIMS, metadata, owners=owners)
 

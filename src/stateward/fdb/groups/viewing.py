@@ -111,6 +111,7 @@ def _judged(seen: GroupSeen, memo: Memo, found: Fact[tuple[Reporting, ...]]) -> 
         addresses=addresses(seen),
         zone=zone(seen),
         processes=processes,
+        proved_at=_since(spec.exclusion_timestamp),
     )
 
 

@@ -424,3 +424,20 @@ async def test_what_is_gone_is_included_and_then_let_go() -> None:
     held = Desk(view)
     await held.run("RemoveProcessGroups", FINALIZER, EXCLUSION_FINALIZER)
     assert held.asked == [], "its own controller has not let go of it yet"
+
+
+@pytest.mark.parametrize(("is_excluded", "why"), [(True, "nothing is left"), (False, "again")])
+async def test_who_was_let_go_long_ago_is_judged_anew(is_excluded: bool, why: str) -> None:
+    """The operator comes back late: by a new proof the group goes, and without one it does not."""
+    view = cluster(
+        f"{WHOLE} s4!>",
+        counts=COUNTS,
+        coordinating="storage-1 storage-2 storage-3",
+        change=lambda it: replace(it, proved_at=NOW - 9000) if it.excluded else it,
+        entries={"storage-4": {"excluded": is_excluded}},
+    )
+    desk = Desk(view)
+    found = await desk.run("RemoveProcessGroups", FINALIZER, EXCLUSION_FINALIZER)
+    assert isinstance(found, Stop), found
+    assert why in found.message
+    assert desk.asked == ["patch"]

@@ -206,6 +206,33 @@ def test_somebody_elses_deletion_waits_for_its_turn_too() -> None:
     assert names(found.held) == ["storage-2"]
 
 
+# ------------------------------------------------------------------ proved long ago
+def proved(seconds: float) -> Callable[[GroupView], GroupView]:
+    return lambda it: replace(it, proved_at=NOW - seconds) if it.excluded else it
+
+
+def test_a_proof_is_written_anew_before_its_group_is_deleted() -> None:
+    late = planned("s1! s2", change=proved(900))
+    assert (names(late.renew), names(late.delete)) == (["storage-1"], [])
+    found = planned("s1! s2", change=proved(5))
+    assert (names(found.renew), names(found.delete)) == ([], ["storage-1"])
+
+
+def test_who_is_let_go_is_proved_anew_or_taken_back() -> None:
+    held = planned("s1!> s2", full, change=proved(5))
+    assert (names(held.taken_back), held.renew) == (["storage-1"], ())
+    unknown = planned("s1!> s2", silent, change=proved(900))
+    assert (unknown.taken_back, unknown.renew, names(unknown.going)) == ((), (), ["storage-1"])
+    late = planned("s1!> s2", change=proved(900))
+    assert (late.taken_back, names(late.renew)) == ((), ["storage-1"])
+    assert planned("s1~> T1-> s2", full).taken_back == ()
+
+
+def test_who_has_nothing_any_more_is_not_taken_back() -> None:
+    bare = planned("s1!>", full, change=lambda it: replace(it, pod=None, has_claim=False))
+    assert bare.taken_back == ()
+
+
 # ------------------------------------------------------------------ with a database
 def test_a_storage_server_goes_when_its_data_has_left_it() -> None:
     """All of it by what the stand-in says: on the list, then empty, then proved."""

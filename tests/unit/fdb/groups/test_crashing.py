@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from stateward.core.moments import to_rfc3339
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS
 from unit.fdb.groups.desks import DATA, STORAGE, Desk, Killed, kinds
@@ -30,7 +31,8 @@ async def recreated(desk: Desk) -> None:
 
 async def removed(desk: Desk) -> None:
     await desk.settled(**BY_SERVICE)
-    await desk.edit(remove=True, excluded=True)
+    proved = to_rfc3339(desk.clock.now())
+    await desk.edit(remove=True, excluded=True, exclusionTimestamp=proved)
     await desk.delete(PROCESS_GROUPS, STORAGE)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import Retry
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.fdb.model import names
@@ -19,11 +20,11 @@ EMPTY = {"remove": True, "excluded": True}
 PROTECTED = {"metadata": {"finalizers": ["kubernetes.io/pvc-protection"]}}
 
 
-async def emptied(desk: Desk, **said: Any) -> None:
+async def emptied(desk: Desk, age: float = 0.0, **said: Any) -> None:
     """A group that holds nothing any more and is deleted by its cluster's controller."""
     await desk.settled(**{**BY_SERVICE, **said})
     await desk.user.patch(VOLUME_CLAIMS, DATA, MergePatch(PROTECTED))
-    await desk.edit(**EMPTY)
+    await desk.edit(**EMPTY, exclusionTimestamp=to_rfc3339(desk.clock.now() - age))
     await desk.delete(PROCESS_GROUPS, STORAGE)
 
 
@@ -100,10 +101,35 @@ async def test_a_decision_that_is_taken_back_deletes_nothing() -> None:
     desk = Desk()
     await emptied(desk)
     await desk.see()
-    await desk.edit(excluded=False)  # the caches do not show it yet
+    await desk.edit(excluded=False, exclusionTimestamp=None)  # the caches do not show it yet
     await desk.reconciler.reconcile(STORAGE)
     await desk.passes()
     assert taken(desk) == []
+
+
+async def test_an_old_proof_lets_nothing_go_until_there_is_a_new_one() -> None:
+    desk = Desk()
+    await emptied(desk, age=900.0)
+    found = await desk.passes()
+    assert isinstance(found, Retry)
+    assert "proved anew" in found.message
+    assert taken(desk) == []
+    await desk.edit(exclusionTimestamp=to_rfc3339(desk.clock.now()))
+    await desk.passes()
+    assert taken(desk) == ["delete pods"]
+    desk.clock.advance(900)
+    await desk.end(PODS, STORAGE)
+    await desk.passes()
+    assert taken(desk) == ["delete pods", "delete persistentvolumeclaims"]
+
+
+async def test_who_goes_with_what_it_holds_needs_no_proof() -> None:
+    desk = Desk()
+    await desk.settled()
+    await desk.edit(remove=True, exclusionSkipped=True)
+    await desk.delete(PROCESS_GROUPS, STORAGE)
+    await desk.passes()
+    assert "delete pods" in taken(desk)
 
 
 async def test_a_pod_that_does_not_end_keeps_its_claim() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from stateward.core.chance import Chance
+from stateward.core.moments import to_rfc3339
 from stateward.core.ports import Ports
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.fdb.groups.caches import (
@@ -144,7 +145,8 @@ async def test_groups_that_are_emptied_go_and_others_stay() -> None:
         await up(room)
         room.doorman.writes.clear()
         gone = ObjectKey(SHOP.namespace, "shop-storage-3")
-        await room.edit(gone, remove=True, excluded=True)
+        proved = to_rfc3339(room.clock.now())
+        await room.edit(gone, remove=True, excluded=True, exclusionTimestamp=proved)
         await room.delete(PROCESS_GROUPS, gone)
         await asyncio.sleep(60)
         claim = ObjectKey(SHOP.namespace, "shop-storage-3-data")

@@ -29,10 +29,10 @@ _KNOWN: Final = 5.0
 class Commands:
     """Every command that arrives at a database.
 
-    F-S9: who is excluded is marked, and enough others stay. F-S10: only who is gone is included,
-    and nobody whom people excluded. F-S16: coordinators are as many as there should be, far apart,
-    there, and stay. F-S20: a database is made once. F-S24: nobody is killed that has just started,
-    and nobody that shall go.
+    F-S9: who is excluded is marked, and enough others stay. F-S10: only who is gone is included, or
+    shall stay after all, and nobody whom people excluded. F-S16: coordinators are as many as there
+    should be, far apart, there, and stay. F-S20: a database is made once. F-S24: nobody is killed
+    that has just started, and nobody that shall go.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -123,10 +123,20 @@ class Commands:
     ) -> None:
         targets = {exclusions.parse(it) for it in words}
         for it in self._meant(about, targets):
-            if FINALIZER in it.metadata.finalizers:
+            if FINALIZER in it.metadata.finalizers and not self._stays(about, it, targets):
                 self._scene.report("F-S10", actor, f"{it.metadata.name} is included, and is there")
         if exclusions.of_instance(FOREIGN) in targets:
             self._scene.report("F-S10", actor, "somebody is included whom a person excluded")
+
+    def _stays(
+        self, about: ObjectKey, group: FoundationDBProcessGroup, targets: set[Exclusion]
+    ) -> bool:
+        """Tell whether a group shall stay: by its name in the spec, or with another's address."""
+        name = group.spec.process_group_id
+        if group.spec.remove or exclusions.of_instance(name) not in targets:
+            return not group.spec.remove
+        options = [it.spec.automation_options for it in self._scene.recent(about)]
+        return any(name in it.cancel_replacements_for_process_groups for it in options)
 
     # ------------------------------------------------------------------ coordinating
 

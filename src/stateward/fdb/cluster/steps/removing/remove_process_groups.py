@@ -26,7 +26,8 @@ from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import removing
 from stateward.fdb.decide.absent import left_on
 from stateward.fdb.decide.coordinating import coordinators_now
-from stateward.fdb.decide.including import inclusions
+from stateward.fdb.decide.including import cancelled, inclusions, retained
+from stateward.fdb.decide.removing import RemovalPlan
 from stateward.fdb.guards import acts
 from stateward.fdb.guards.guard import refusals
 from stateward.fdb.model.exclusions import Exclusion
@@ -39,6 +40,9 @@ from stateward.kube.client import MergePatch
 _AGAIN: Final = 15.0
 _SOON: Final = 1.0
 _SHOWN: Final = 3
+#: So many are proved anew with one status: it must not grow old while that is written.
+_AT_ONCE: Final = 100
+_REFUTED: Final = {"excluded": False, "exclusionTimestamp": None}
 
 
 class RemoveProcessGroups:
@@ -54,20 +58,37 @@ class RemoveProcessGroups:
 
     async def run(self, seen: Seen) -> Outcome:
         """Get as far as possible with every group that shall go."""
+        if (kept := await self._retain(seen)) is not None:
+            return kept
         if not any(it.marked for it in seen.view.groups):
             return DONE
         plan = removing.plan(seen.view, _leftovers(seen.view), coordinators_now(seen.view))
-        if plan.gone:
-            return await self._note(seen, plan.gone)
+        if (noted := await self._write(seen, plan)) is not None:
+            return noted
         if plan.delete and not isinstance(found := await self._delete(seen, plan.delete), Retry):
             return found
         included = await self._see_off(seen)
         if included is not None:
             return included
-        if not plan.held:
-            return DONE
-        words = "; ".join(f"{it.group}: {it.why}" for it in plan.held[:_SHOWN])
-        return Retry(_AGAIN, "RemovalWaits", words)
+        return _rest(plan)
+
+    async def _write(self, seen: Seen, plan: RemovalPlan) -> Outcome | None:
+        """Write what is proved by now, or refuted; None: nothing of that is new."""
+        back = [it for it in plan.taken_back if not _is_empty(seen, it)]
+        if back:
+            return await self._take_back(seen, back)
+        if plan.gone:
+            return await self._note(seen, plan.gone)
+        old = [it for it in plan.renew if not _is_empty(seen, it)]
+        if old and not plan.delete:
+            return await self._note(seen, old[:_AT_ONCE])
+        return None
+
+    async def _take_back(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
+        """Keep groups from going on which something is again; whatever the spec says by now."""
+        changes = {it.name: _REFUTED for it in groups}
+        found = await edit(self._tools.client, seen.groups, changes)
+        return found or Stop(0.0, "ProofRefuted", f"something is on {names_of(groups)} again")
 
     async def _note(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
         if not await is_unchanged(self._tools.client, seen.cluster):
@@ -91,6 +112,18 @@ class RemoveProcessGroups:
 
         found = await each([it.name for it in groups], delete)
         return found or Stop(_SOON, "GroupsRemoved", f"{names_of(groups)} go")
+
+    async def _retain(self, seen: Seen) -> Outcome | None:
+        """Take back the exclusions of groups that the spec names to stay after all."""
+        staying, listed = cancelled(seen.view), told.excluded(seen.view.database)
+        if not staying or seen.admin is None or isinstance(listed, Unknown):
+            return None
+        targets = retained(staying, listed.value)
+        if not targets:
+            return None
+        words = f"{', '.join(map(str, targets))} stay after all"
+        found = await self._include(seen, seen.admin, targets)
+        return found or Stop(_SOON, "ExclusionCancelled", words)
 
     async def _see_off(self, seen: Seen) -> Outcome | None:
         """Take back the exclusions of groups that are gone, then let go of their objects."""
@@ -131,6 +164,17 @@ class RemoveProcessGroups:
 
         found = await each([it.name for it in gone], let_go)
         return found or Stop(0.0, "GroupsGone", f"{names_of(gone)} are gone")
+
+
+def _rest(plan: RemovalPlan) -> Outcome:
+    """Return what is waited for when nothing can be done now."""
+    if plan.held:
+        words = "; ".join(f"{it.group}: {it.why}" for it in plan.held[:_SHOWN])
+        return Retry(_AGAIN, "RemovalWaits", words)
+    if plan.going:
+        words = f"waiting for the pods of {names_of(plan.going)} to go"
+        return Retry(_AGAIN, "RemovalWaits", words)
+    return DONE
 
 
 def _leftovers(view: ClusterView) -> Callable[[str, int], Fact[Left]]:
