@@ -83,7 +83,7 @@ class ClusterReconciler:
         await self._told(cluster, report, began)
         glimpsed = None if isinstance(seen, Failure) else await self._glimpse(cluster)
         if glimpsed is not None:
-            return await self._tell(glimpsed, report)
+            return await self._tell(glimpsed, report, invalid=True)
         wanted = status_without_look(cluster, report.words, self._clock.now())
         await self._write(cluster, wanted, report)
         return _looked_at_again(report.outcome)
@@ -129,7 +129,7 @@ class ClusterReconciler:
         about = ObjectReference.of(CLUSTERS, metadata)
         await self._teller.tell(subject, about, report, began=began)
 
-    async def _tell(self, seen: Seen, report: Report) -> Outcome:
+    async def _tell(self, seen: Seen, report: Report, *, invalid: bool = False) -> Outcome:
         book, wanted = seen.book, seen.wanted
         told = Told(
             said=report.words,
@@ -139,6 +139,7 @@ class ClusterReconciler:
             running=book.running,
             adopted_from=book.adopted_from,
             progress=book.progress,
+            invalid=invalid,
             coordinators=book.coordinators,
             config_map_differs=seen.config_map is None
             or difference(seen.config_map, seen.config) is not None,

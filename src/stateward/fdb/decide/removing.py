@@ -192,8 +192,8 @@ def _pause(view: ClusterView) -> str:
 def _chosen(view: ClusterView, ready: Sequence[GroupView]) -> Sequence[GroupView]:
     """Return as many as may go at a time: all, those of the fullest zone, or one."""
     mode = view.spec.automation_options.removal_mode
-    if mode == "All":
-        return ready
+    if mode == "All" and not any(it.skipped for it in ready):
+        return ready  # who goes with what it holds goes with its zone only
     zones = Counter(map(_zone, ready))
     first = min(zones, key=lambda it: (-zones[it], it))
     mine = [it for it in ready if _zone(it) == first]

@@ -61,6 +61,8 @@ class Told:
     progress: Progress | None = None
     #: What is thought of the coordinators; None: nobody has thought of them yet.
     coordinators: coordinating.CoordinatorPlan | None = None
+    #: The spec cannot be honoured, so nothing is as it says.
+    invalid: bool = False
     #: Objects that are not as wanted.
     config_map_differs: bool = False
     services_differ: bool = False
@@ -85,7 +87,9 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         outdated=pass_.outdated,
     )
     stages = generations(view, differences)
-    reconciled = is_as_asked(stages, view.generation)
+    if pass_.invalid:
+        stages = msgspec.structs.replace(stages, reconciled=former.generations.reconciled)
+    reconciled = is_as_asked(stages, view.generation) and not pass_.invalid
     groups, truncated = mirror(view)
     connection = pass_.connection or view.connection
     return msgspec.structs.replace(

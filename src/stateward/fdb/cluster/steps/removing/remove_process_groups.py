@@ -12,7 +12,7 @@ from typing import Final
 from stateward.core.errors import PeerError
 from stateward.core.facts import Fact, Unknown
 from stateward.core.moments import to_rfc3339
-from stateward.core.outcome import DONE, Outcome, Retry, Stop
+from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, Stop
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.cluster.hands.asking import allowed, held
@@ -63,14 +63,19 @@ class RemoveProcessGroups:
         if not any(it.marked for it in seen.view.groups):
             return DONE
         plan = removing.plan(seen.view, _leftovers(seen.view), coordinators_now(seen.view))
-        if (noted := await self._write(seen, plan)) is not None:
-            return noted
-        if plan.delete and not isinstance(found := await self._delete(seen, plan.delete), Retry):
-            return found
-        included = await self._see_off(seen)
-        if included is not None:
-            return included
-        return _rest(plan)
+        troubles = []
+        for act in (self._write, self._delete_some, self._include_gone):
+            found = await act(seen, plan)
+            if isinstance(found, Stop):
+                return found
+            troubles.append(found)
+        return _worst(*troubles, _rest(plan))
+
+    async def _delete_some(self, seen: Seen, plan: RemovalPlan) -> Outcome | None:
+        return await self._delete(seen, plan.delete) if plan.delete else None
+
+    async def _include_gone(self, seen: Seen, _plan: RemovalPlan) -> Outcome | None:
+        return await self._see_off(seen)
 
     async def _write(self, seen: Seen, plan: RemovalPlan) -> Outcome | None:
         """Write what is proved by now, or refuted; None: nothing of that is new."""
@@ -164,6 +169,13 @@ class RemoveProcessGroups:
 
         found = await each([it.name for it in gone], let_go)
         return found or Stop(0.0, "GroupsGone", f"{names_of(gone)} are gone")
+
+
+def _worst(*said: Outcome | None) -> Outcome:
+    """Return what a person must mend, or else what was said last of what is not done."""
+    told = [it for it in said if it is not None and not isinstance(it, Done)]
+    blocked = [it for it in told if isinstance(it, Blocked)]
+    return next(iter([*blocked, *reversed(told)]), DONE)
 
 
 def _rest(plan: RemovalPlan) -> Outcome:
