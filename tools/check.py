@@ -25,8 +25,8 @@ REAL = (
 )
 REAL_STORIES = ("operators",)
 
-#: Where tests wait for real members of etcd.
-STORIES = ("operators/etcd", "local/test_demo.py")
+#: Where tests wait for real members of etcd, or for processes of FoundationDB.
+STORIES = ("operators/etcd", "operators/fdb", "local/test_demo.py")
 
 
 #: Tests of a marked group stay with one worker.

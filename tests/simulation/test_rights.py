@@ -12,13 +12,15 @@ from typing import Any
 
 import pytest
 
-from stateward.app.install.rights import LEASES, OPERATOR, Right
+from simulation import fdb_rights_life
+from stateward.app.install.rights import ETCD, FOUNDATIONDB, LEASES, Right
 from stateward.kube.interception import Call
 from stateward.sim.etcd.life import Ask, Life, live
 from stateward.sim.etcd.oracles.differences import differences
 from stateward.sim.etcd.scenarios import SCENARIOS, cluster, is_ready
 from stateward.sim.etcd.world import EtcdWorld
 from stateward.sim.faults import Plan
+from stateward.sim.fdb.world import served, simulated
 from stateward.sim.network import Network
 
 #: A verb, a group and a resource, as roles have them.
@@ -52,7 +54,13 @@ def allowed(rights: tuple[Right, ...]) -> set[Used]:
 def test_the_operator_uses_all_its_rights_and_needs_no_other(used: set[Used]) -> None:
     for name in SCENARIOS:
         live(Ask(name))
-    assert used == allowed((*OPERATOR, *LEASES))
+    assert used == allowed((*ETCD, *LEASES))
+
+
+def test_so_does_that_of_foundationdb(used: set[Used]) -> None:
+    simulated(fdb_rights_life.life, seed=1, serve=served)
+    owning = {it for it in allowed(FOUNDATIONDB) if it[2].endswith("/finalizers")}
+    assert used == allowed((*FOUNDATIONDB, *LEASES)) - owning
 
 
 # -------------------------------------------------------------------------- without one of them
@@ -80,9 +88,7 @@ MUTE = {
     *("get leases", "create leases", "patch leases"),
 }
 EVERY = [
-    (verb, f"{it.resource}.{it.group}".rstrip("."))
-    for it in (*OPERATOR, *LEASES)
-    for verb in it.verbs
+    (verb, f"{it.resource}.{it.group}".rstrip(".")) for it in (*ETCD, *LEASES) for verb in it.verbs
 ]
 
 

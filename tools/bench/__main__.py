@@ -12,6 +12,7 @@ import structlog
 from stateward.sim.teams import simulate_team
 from tools.bench import cluster, fdb, fleet, kubernetes, pods, worlds
 from tools.bench.etcd import __main__ as etcd
+from tools.bench.groups import __main__ as groups
 
 #: What docs/architecture.md promises, for one pod.
 MEMORY_KB, CPU_US = 8.0, 100.0
@@ -78,7 +79,7 @@ def measure_simulation() -> None:
 def main() -> int:
     """Measure everything."""
     kept = [measure_informer(), kubernetes.measure(), cluster.measure(), etcd.measure()]
-    kept += [fleet.measure(), fdb.measure()]
+    kept += [fleet.measure(), fdb.measure(), groups.measure()]
     measure_simulation()
     worlds.measure()
     print(f"\nbench: {'every promise is kept' if all(kept) else 'A PROMISE IS NOT KEPT'}")

@@ -122,6 +122,29 @@ def rename(archive: Path, name: str, copy: Path) -> None:
             new.addfile(member, io.BytesIO(read))
 
 
+def upon(given: Path, added: Blob, config: Mapping[str, Any], name: str) -> list[Blob]:
+    """Return an image that has a layer more than that of an archive; what is said of it wins."""
+    with tarfile.open(given) as files:
+
+        def content(named: str) -> bytes:
+            found = files.extractfile(named)
+            assert found is not None, "an archive has files only"  # noqa: S101
+            return found.read()
+
+        def blob(about: Mapping[str, Any]) -> bytes:
+            return content(f"blobs/{about['digest'].replace(':', '/')}")
+
+        (entry,) = json.loads(content("index.json"))["manifests"]
+        manifest = json.loads(blob(entry))
+        about = json.loads(blob(manifest["config"]))
+        below = [
+            Blob(it["mediaType"], blob(it), diff)
+            for it, diff in zip(manifest["layers"], about["rootfs"]["diff_ids"], strict=True)
+        ]
+    settings = {**about["config"], **config}
+    return image([*below, added], settings, about["architecture"], name)
+
+
 def _renamed(index: bytes, name: str) -> bytes:
     about = json.loads(index)
     for entry in about["manifests"]:

@@ -3,8 +3,8 @@
 {{- if not (regexMatch "^[a-z]([-a-z0-9]{0,51}[a-z0-9])?$" .Release.Name) }}
 {{- fail (printf "the name of the release must begin with a letter, have only small letters, digits and dashes, and be at most 53 characters long, got %s" .Release.Name) }}
 {{- end }}
-{{- if not .Values.products.etcd }}
-{{- fail "products: one of etcd must be true, or there is nothing to do" }}
+{{- if not (or .Values.products.etcd .Values.products.foundationdb) }}
+{{- fail "products: one of etcd, foundationdb must be true, or there is nothing to do" }}
 {{- end }}
 {{- if and .Values.watch.clusterWide .Values.watch.namespaces }}
 {{- fail "watch: must have namespaces or clusterWide, not both" }}

@@ -34,5 +34,23 @@ app.kubernetes.io/component: operator
 
 {{- /* The operators that run, with spaces. */ -}}
 {{- define "stateward.products" -}}
-etcd
+{{- if .Values.products.etcd }}etcd{{ if .Values.products.foundationdb }} {{ end }}{{ end }}
+{{- if .Values.products.foundationdb }}foundationdb{{ end }}
+{{- end }}
+
+{{- /* The same, for people. */ -}}
+{{- define "stateward.looks" -}}
+{{- if .Values.products.etcd }}etcd{{ if .Values.products.foundationdb }} and {{ end }}{{ end }}
+{{- if .Values.products.foundationdb }}FoundationDB{{ end }}
+{{- end }}
+
+{{- /* What these may do. */ -}}
+{{- define "stateward.rights" -}}
+{{- if .Values.products.etcd }}
+{{- include "stateward.rights.etcd" . }}
+{{- end }}
+{{- if .Values.products.foundationdb }}
+{{- if .Values.products.etcd }}{{ "\n" }}{{ end }}
+{{- include "stateward.rights.foundationdb" . }}
+{{- end }}
 {{- end }}

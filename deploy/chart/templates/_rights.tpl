@@ -1,5 +1,5 @@
 {{- /* Made by `make manifests` from the Python code; not to be edited here. */ -}}
-{{- define "stateward.rights" -}}
+{{- define "stateward.rights.etcd" -}}
 - apiGroups: ['']
   resources: [configmaps]
   verbs: [create, get, list, patch, watch]
@@ -32,6 +32,42 @@
   verbs: [create, delete, get, list, patch, watch]
 {{- end }}
 
+{{- define "stateward.rights.foundationdb" -}}
+- apiGroups: ['']
+  resources: [configmaps]
+  verbs: [create, get, list, patch, watch]
+- apiGroups: ['']
+  resources: [events]
+  verbs: [create, patch]
+- apiGroups: ['']
+  resources: [persistentvolumeclaims]
+  verbs: [create, delete, get, list, patch, watch]
+- apiGroups: ['']
+  resources: [pods]
+  verbs: [create, delete, get, list, patch, watch]
+- apiGroups: ['']
+  resources: [services]
+  verbs: [create, delete, get, list, patch, watch]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbclusters]
+  verbs: [get, list, watch]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbclusters/status]
+  verbs: [patch]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbprocessgroups]
+  verbs: [create, delete, get, list, patch, watch]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbprocessgroups/status]
+  verbs: [patch]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbclusters/finalizers]
+  verbs: [update]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbprocessgroups/finalizers]
+  verbs: [update]
+{{- end }}
+
 {{- define "stateward.rights.leases" -}}
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
@@ -48,6 +84,18 @@
 - apiGroups: [etcd.aenix.io]
   resources: [etcdclusters/scale]
   verbs: [get]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbclusters]
+  verbs: [get, list, watch]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbclusters/status]
+  verbs: [get]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbprocessgroups]
+  verbs: [get, list, watch]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbprocessgroups/status]
+  verbs: [get]
 {{- end }}
 
 {{- define "stateward.rights.edit" -}}
@@ -57,5 +105,11 @@
 - apiGroups: [etcd.aenix.io]
   resources: [etcdclusters/scale]
   verbs: [patch, update]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbclusters]
+  verbs: [create, delete, deletecollection, patch, update]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbprocessgroups]
+  verbs: [delete]
 {{- end }}
 

@@ -148,9 +148,20 @@ def _table(api: Api, now: float, resource: Resource[Any]) -> str:
     for stored in api.list(resource).items:
         cells = layout.line(stored.document(), now)
         where = [stored.key.namespace] if resource.namespaced else []
-        rows.append([*where, *(str(cells[number]) for number in shown)])
+        rows.append([*where, *(_shown(cells[number]) for number in shown)])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         "   ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     )
+
+
+def _shown(cell: object) -> str:
+    """Return a cell as kubectl prints it."""
+    match cell:
+        case None:
+            return ""
+        case bool():
+            return "true" if cell else "false"
+        case _:
+            return str(cell)

@@ -71,7 +71,9 @@ async def run(
         for product in products:
             name = f"stateward-{product.name}"
             client = await stack.enter_async_context(_client(access, ports, name, metrics))
-            site = Site(client, ports.stream(product.name), identity, metrics, settings)
+            connected = partial(_another, access, ports, name, metrics)
+            own = ports.stream(product.name)
+            site = Site(client, connected, own, identity, metrics, settings)
             lives.append(_Life(product, site))
             probes.ready_when(product.name, lives[-1].problem)
         await _all_of(lives, stop)
@@ -159,6 +161,12 @@ async def _serve(
     if place is not None:
         port = await stack.enter_async_context(serving(app, place.host, place.port))
         _log.info(f"{what} are served", address=str(Address(place.host, port)))
+
+
+def _another(
+    access: ClusterAccess, ports: Ports, name: str, metrics: Metrics, part: str
+) -> HttpClient:
+    return _client(access, ports, f"{name}-{part}", metrics)
 
 
 def _client(access: ClusterAccess, ports: Ports, name: str, metrics: Metrics) -> HttpClient:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -16,10 +17,21 @@ from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.members.dialing import Connections
 from stateward.example import operator as example
 from stateward.example.api import TEAMS
+from stateward.fdb import operator as fdb
+from stateward.fdb.admin.binaries import Binaries
+from stateward.fdb.admin.databases import ProgramDatabases
+from stateward.fdb.admin.pod_agent.http import HttpAgents
+from stateward.fdb.admin.pod_agent.pods import by_pod
+from stateward.fdb.admin.session import Shared, Tls
+from stateward.fdb.admin.turns import Turns
+from stateward.fdb.api.kind import CLUSTERS
 from stateward.kube.client import Client
 from stateward.kube.resources import Resource
 from stateward.runtime.supervisor import Supervisor
 from stateward.runtime.telling.metrics import Metrics
+
+#: How many programs of FoundationDB run at once; those of a sick database wait out their deadline.
+_PROGRAMS: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +39,8 @@ class Site:
     """What one operator is given: a way to the cluster, time and chance, and its orders."""
 
     client: Client
+    #: Another way to the cluster, under another name, for as long as a block lasts.
+    connected: Callable[[str], AbstractAsyncContextManager[Client]]
     ports: Ports
     identity: str
     metrics: Metrics
@@ -68,6 +82,27 @@ async def _etcd(site: Site) -> AsyncIterator[Supervisor]:
         await dialer.close()
 
 
+@asynccontextmanager
+async def _foundationdb(site: Site) -> AsyncIterator[Supervisor]:
+    async with AsyncExitStack() as stack:
+        binaries = await stack.enter_async_context(_binaries(site.settings))
+        meter = site.metrics.programs("fdb")
+        databases = ProgramDatabases(Shared(binaries, Turns(_PROGRAMS), site.ports.clock, meter))
+        stack.callback(databases.close)
+        agents = HttpAgents(Tls.told(os.environ))
+        stack.push_async_callback(agents.close)
+        options = fdb.FdbOptions(
+            databases=databases,
+            groups_client=await stack.enter_async_context(site.connected("groups")),
+            agents=by_pod(agents),
+            namespaces=site.settings.namespaces,
+            selector=site.settings.selector,
+            names_resolve=site.settings.local_cluster is None,
+            lease=site.settings.lease("foundationdb"),
+        )
+        yield fdb.assemble(site.client, site.ports, site.identity, site.metrics, options=options)
+
+
 def _book(settings: Settings) -> AddressBook:
     """Return where members find each other."""
     if settings.local_cluster is None:
@@ -76,22 +111,41 @@ def _book(settings: Settings) -> AddressBook:
         # Only who works on a local cluster has what that needs installed.
         from stateward.app.etcd.addresses import LoopbackFile  # noqa: PLC0415
     except ModuleNotFoundError as error:
-        raise UsageError(
-            f"--addresses with a folder needs the package {error.name}, which is not installed",
-            hint="pip install 'stateward[local]'",
-        ) from None
+        raise _not_installed(error) from None
     return LoopbackFile(settings.local_cluster)
+
+
+@asynccontextmanager
+async def _binaries(settings: Settings) -> AsyncIterator[Binaries]:
+    """Provide the programs by which databases are asked: of their own kind on a local cluster."""
+    if settings.local_cluster is None:
+        yield Binaries(settings.fdb_binaries)
+        return
+    try:
+        from stateward.app.fdb.binaries import local_binaries  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        raise _not_installed(error) from None
+    async with local_binaries() as found:
+        yield found
+
+
+def _not_installed(error: ModuleNotFoundError) -> UsageError:
+    return UsageError(
+        f"--addresses with a folder needs the package {error.name}, which is not installed",
+        hint="pip install 'stateward[local]'",
+    )
 
 
 PRODUCTS: Final = {
     it.name: it
     for it in (
         Product("etcd", ETCD_CLUSTERS, _etcd),
+        Product("foundationdb", CLUSTERS, _foundationdb),
         Product("example", TEAMS, _example),
     )
 }
 #: What runs unless something else is asked for.
-USUAL: Final = ("etcd",)
+USUAL: Final = ("etcd", "foundationdb")
 
 
 def chosen(settings: Settings) -> list[Product]:

@@ -17,6 +17,8 @@ from stateward.kube.selector import LabelSelector
 NOWHERE: Final = "0"
 #: What is said instead of a folder when members find each other by the names of the cluster.
 DNS: Final = "dns"
+#: Where an image has FoundationDB's programs unless told otherwise.
+FDB_BINARIES: Final = "/usr/bin/fdb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class Settings:
     rescue: Path | None = None
     #: The folder of the local cluster whose pods have loopback addresses; else cluster DNS is used.
     local_cluster: Path | None = None
+    #: Where FoundationDB's programs are, unless on a local cluster, which has its own.
+    fdb_binaries: tuple[Path, ...] = (Path(FDB_BINARIES),)
 
     def lease(self, product: str) -> ObjectKey | None:
         """Return the lease of one operator, or None when this instance is to be alone."""
@@ -139,3 +143,18 @@ def local_cluster(option: str, text: str) -> Path | None:
             hint="the folder is the one with the cluster's kubeconfig",
         )
     return folder
+
+
+def folders(option: str, text: str) -> tuple[Path, ...]:
+    """Read folders as PATH has them; they may be filled later, so they need not be there yet.
+
+    >>> folders("--fdb-binaries", "/usr/bin/fdb:/opt/fdb")
+    (PosixPath('/usr/bin/fdb'), PosixPath('/opt/fdb'))
+    """
+    found = tuple(Path(word) for word in text.split(os.pathsep) if word)
+    if not found or not all(it.is_absolute() for it in found):
+        raise UsageError(
+            f"{option} must be folders that begin with /, with {os.pathsep} between, got {text!r}",
+            hint=f"for example {FDB_BINARIES}",
+        )
+    return found

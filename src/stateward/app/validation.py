@@ -13,6 +13,8 @@ from stateward.etcd.api import validation as etcd
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import settings_of
 from stateward.etcd.build.kept import kept_problems
+from stateward.fdb.api import validation as fdb
+from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.kube.codec import Json
 from stateward.kube.crd.shapes import shape_problems
 from stateward.kube.manifests import Manifest, unknown_fields
@@ -54,6 +56,8 @@ def _looks(body: Json) -> Iterator[Iterable[str]]:
         return
     if isinstance(typed, EtcdCluster):
         yield map(str, etcd.problems(typed) or kept_problems(typed, settings_of(typed)))
+    if isinstance(typed, FoundationDBCluster):
+        yield map(str, fdb.problems(typed))
 
 
 def _placed(complaint: str) -> str:

@@ -26,6 +26,14 @@ class Last(Generic[Q, A]):
             self._kept = (asked, work_out())
         return self._kept[1]
 
+    def kept(self, asked: Q) -> A | None:
+        """Return the answer; None: another was asked last, or nothing was kept."""
+        return self._kept[1] if self._kept is not None and self._kept[0] == asked else None
+
+    def keep(self, asked: Q, answer: A) -> None:
+        """Keep an answer."""
+        self._kept = (asked, answer)
+
 
 class Memory(Generic[Q, A]):
     """Such an answer for each of many things; of too many, one is forgotten: the longest unused."""
@@ -39,8 +47,22 @@ class Memory(Generic[Q, A]):
 
     def recall(self, about: str, asked: Q, work_out: Callable[[], A]) -> A:
         """Return the answer about a thing, worked out anew unless the same was asked last."""
-        last = self._about.setdefault(about, Last())
-        self._about.move_to_end(about)
+        return self._last(about).recall(asked, work_out)
+
+    def kept(self, about: str, asked: Q) -> A | None:
+        """Return the answer about a thing; None: another was asked last, or nothing was kept."""
+        return self._last(about).kept(asked)
+
+    def keep(self, about: str, asked: Q, answer: A) -> None:
+        """Keep an answer, for those who know only when they have it that it is worth it."""
+        self._last(about).keep(asked, answer)
+
+    def _last(self, about: str) -> Last[Q, A]:
+        last = self._about.get(about)
+        if last is not None:
+            self._about.move_to_end(about)
+            return last
+        last = self._about[about] = Last()
         if len(self._about) > self._limit:
             self._about.popitem(last=False)
-        return last.recall(asked, work_out)
+        return last

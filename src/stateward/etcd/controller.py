@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from stateward.core.clock import Clock
 from stateward.core.errors import (
-    HouseError,
     NotLeader,
     PeerError,
     SpecInvalid,
-    StatewardError,
     UsageError,
 )
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry
@@ -147,7 +145,7 @@ class EtcdReconciler:
         about = ObjectReference.of(ETCD_CLUSTERS, metadata)
         await self._voices.teller.tell(subject, about, report, began=began)
         self._voices.metrics.saw(view)
-        said = _words(report)
+        said = report.words
         status = status_of(view, said, judgement.refusals if judgement else ())
         move = judgement.move if judgement is not None else None
         made = dict(said).get(MakeNextMove.name, DONE)
@@ -181,20 +179,6 @@ class EtcdReconciler:
         with suppress(NotFound):  # a cluster that is gone hears no more
             patch = MergePatch(body)
             await self._client.patch(ETCD_CLUSTERS, metadata.key, patch, subresource="status")
-
-
-def _words(report: Report) -> list[tuple[str, Outcome]]:
-    """Return what every step said, and what the one that failed would have said."""
-    said = [(it.step, it.outcome) for it in report.said]
-    failure = report.failure
-    if failure is None:
-        return said
-    error = failure.error
-    if isinstance(error, StatewardError) and not isinstance(error, HouseError):
-        return [*said, (failure.step, Retry(0.0, failure.reason, error.message))]
-    words = f"{failure.step} failed: {type(error).__name__}: {error}"
-    hint = "this is a bug; please report it, with what the operator's log says"
-    return [*said, (failure.step, Blocked("InternalError", words, hint))]
 
 
 def _looked_at_again(outcome: Outcome) -> Outcome:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from stateward.core.version import Version
 from stateward.fdb.api.group import GroupConditionType
@@ -19,6 +20,8 @@ from stateward.fdb.model.names import ProcessGroupID
 from stateward.fdb.status.processes import Reporting
 from stateward.fdb.status.reading import Status
 from stateward.kube.meta import ObjectKey
+
+_WELL: Final = frozenset({GroupConditionType.READY})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +64,31 @@ class GroupView:
     zone: str = ""
     #: Those of its processes that report to the database now.
     processes: tuple[Reporting, ...] = ()
+    #: When it was last proved that its data has left it.
+    proved_at: float | None = None
+
+    def reporting(self, processes: tuple[Reporting, ...]) -> GroupView:
+        """Return the same with those who report now; others are kept in mind as they are."""
+        return GroupView(
+            self.name,
+            self.uid,
+            self.id,
+            self.servers,
+            self.conditions,
+            self.marked,
+            self.marked_since,
+            self.excluded,
+            self.skipped,
+            self.leaving,
+            self.pod,
+            self.obsolete_pod,
+            self.has_claim,
+            self.has_service,
+            self.addresses,
+            self.zone,
+            processes,
+            self.proved_at,
+        )
 
     @property
     def process_class(self) -> ProcessClass:
@@ -74,7 +102,7 @@ class GroupView:
 
     def has(self, *kinds: GroupConditionType) -> bool:
         """Tell whether one of some conditions is true of it."""
-        return any(it in self.conditions for it in kinds)
+        return not self.conditions.keys().isdisjoint(kinds)
 
     def lasts(self, kind: GroupConditionType, now: float) -> float | None:
         """Return for how long a condition has been true; None: it is not."""
@@ -102,6 +130,15 @@ class ClusterView:
     connection: ConnectionString | None = None
     #: The database was made once.
     configured: bool = False
+    #: Groups of which something is true beside that they are ready: what a step looks for.
+    unwell: tuple[GroupView, ...] = field(init=False, repr=False, compare=False)
+    _staying: tuple[GroupView, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Every step asks for these, and of a thousand groups hardly one is unwell.
+        unwell = (it for it in self.groups if it.conditions.keys() - _WELL)
+        object.__setattr__(self, "unwell", tuple(unwell))
+        object.__setattr__(self, "_staying", tuple(it for it in self.groups if not it.marked))
 
     def of_class(self, process_class: ProcessClass) -> tuple[GroupView, ...]:
         """Return the groups of a class."""
@@ -109,7 +146,7 @@ class ClusterView:
 
     def staying(self) -> tuple[GroupView, ...]:
         """Return the groups that shall stay."""
-        return tuple(it for it in self.groups if not it.marked)
+        return self._staying
 
     def named(self, names: Iterable[str]) -> tuple[GroupView, ...]:
         """Return the groups whose objects have these names."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Protocol, TypeVar, assert_never
 
 from stateward.core.clock import Clock
-from stateward.core.errors import StatewardError
+from stateward.core.errors import HouseError, StatewardError
 from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, Stop, Wait, wake_after
 
 S_contra = TypeVar("S_contra", contravariant=True)
@@ -50,6 +50,16 @@ class Failure:
         """One CamelCase word."""
         return self.error.reason if isinstance(self.error, StatewardError) else "InternalError"
 
+    @property
+    def outcome(self) -> Outcome:
+        """What the step would have said: a peer is asked again, a bug is for people."""
+        error = self.error
+        if isinstance(error, StatewardError) and not isinstance(error, HouseError):
+            return Retry(0.0, self.reason, error.message)
+        words = f"{self.step} failed: {type(error).__name__}: {error}"
+        hint = "this is a bug; please report it, with what the operator's log says"
+        return Blocked("InternalError", words, hint)
+
 
 @dataclass(slots=True)
 class Report:
@@ -57,6 +67,12 @@ class Report:
 
     said: list[Said] = field(default_factory=list)
     failure: Failure | None = None
+
+    @property
+    def words(self) -> list[tuple[str, Outcome]]:
+        """What every step said, and what the one that failed would have said."""
+        said = [(it.step, it.outcome) for it in self.said]
+        return said if self.failure is None else [*said, (self.failure.step, self.failure.outcome)]
 
     @property
     def settled(self) -> bool:

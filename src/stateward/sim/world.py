@@ -248,24 +248,26 @@ def simulate(
     *,
     seed: int,
     custom: tuple[Resource[Any], ...] = (),
+    serve: Callable[[Ports], Api] = Api,
 ) -> Result:
     """Run a scenario in a world of its own; an error tells the seed and what happened last."""
     with running(SimLoop(Chance(seed, "order"))) as loop:
-        return loop.run_until_complete(_live(loop, scenario, seed, custom))
+
+        def begin() -> World:
+            return World(loop, seed, custom, serve)
+
+        return loop.run_until_complete(_live(begin, scenario, seed))
 
 
 async def _live(
-    loop: SimLoop,
-    scenario: Callable[[World], Awaitable[None]],
-    seed: int,
-    custom: tuple[Resource[Any], ...],
+    begin: Callable[[], World], scenario: Callable[[World], Awaitable[None]], seed: int
 ) -> Result:
-    world = World(loop, seed, custom)
+    world = begin()
     try:
         await scenario(world)
-        return Result(seed, world.trace.digest, loop.time(), world.trace.writes)
+        return Result(seed, world.trace.digest, world.loop.time(), world.trace.writes)
     except Exception as error:
-        error.add_note(f"seed {seed}, at {loop.time():.3f} s; the last that happened:")
+        error.add_note(f"seed {seed}, at {world.loop.time():.3f} s; the last that happened:")
         for line in world.trace.lines[-40:]:
             error.add_note(line)
         raise

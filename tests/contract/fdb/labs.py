@@ -20,11 +20,11 @@ from stateward.emulate.fdb.console import Console
 from stateward.emulate.fdb.keyspace import ModelKeys
 from stateward.emulate.fdb.servers import Disk
 from stateward.fdb.admin.answers import Answer
-from stateward.fdb.admin.binding import BindingKeys
 from stateward.fdb.admin.errors import DatabaseSilent
 from stateward.fdb.admin.fdbcli import Fdbcli
 from stateward.fdb.admin.keys import Keys
-from stateward.fdb.admin.library import API_VERSION
+from stateward.fdb.admin.native.binding import BindingKeys
+from stateward.fdb.admin.native.library import API_VERSION
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Configuration

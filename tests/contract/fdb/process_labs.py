@@ -29,14 +29,14 @@ from stateward.emulate.fdb.talk import seeker
 from stateward.emulate.fdb.talk.council import Speaker
 from stateward.emulate.fdb.talk.seeker import Seeker
 from stateward.emulate.fdb.talk.tls import Security
-from stateward.fdb.admin import library
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.admin.binaries import Binaries
-from stateward.fdb.admin.binding import BindingKeys
 from stateward.fdb.admin.errors import ProgramUnusable
 from stateward.fdb.admin.fdbcli import Fdbcli
 from stateward.fdb.admin.keys import Keys
-from stateward.fdb.admin.library import Library
+from stateward.fdb.admin.native import library
+from stateward.fdb.admin.native.binding import BindingKeys
+from stateward.fdb.admin.native.library import Library
 from stateward.fdb.admin.session import Session, Shared
 from stateward.fdb.admin.turns import Turns
 from stateward.fdb.model.addresses import Address

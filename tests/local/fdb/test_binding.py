@@ -17,10 +17,10 @@ from fakes.fdb_binding import FakeFdb, Opened
 from fakes.fdb_databases import STRING, configured
 from stateward.core.clock import SystemClock
 from stateward.core.errors import OutcomeUnknown, PeerError
-from stateward.fdb.admin import library
-from stateward.fdb.admin.binding import BindingKeys
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, ProgramUnusable, Refusal
 from stateward.fdb.admin.keys import KeyTransaction, excluded_key
+from stateward.fdb.admin.native import library
+from stateward.fdb.admin.native.binding import BindingKeys
 from stateward.fdb.admin.session import Tls
 from stateward.fdb.model import exclusions
 from stateward.fdb.model.connection import ConnectionString
@@ -181,7 +181,7 @@ async def test_who_refuses_a_key_says_why(place: Place, where: str, retriable: b
 async def test_who_does_not_answer_is_given_up(
     place: Place, monkeypatch: pytest.MonkeyPatch, where: str, kind: type[PeerError], deaf: bool
 ) -> None:
-    monkeypatch.setattr("stateward.fdb.admin.binding._GRACE", 0.3)
+    monkeypatch.setattr("stateward.fdb.admin.native.binding._GRACE", 0.3)
     (place.trouble.deaf if deaf else place.trouble.hangs).add(where)
 
     async def both(keys: KeyTransaction) -> None:

@@ -22,6 +22,7 @@ from stateward.app.demo.session import Session
 from stateward.cli.commands import demo as command
 from stateward.cli.main import main
 from stateward.cli.render.demo import Screen, invitation, step_lines
+from stateward.kube.meta import ObjectKey
 
 GOLDEN = Path(__file__).parent / "demo"
 
@@ -109,13 +110,15 @@ def test_the_lines_of_a_chapter() -> None:
 
 
 def test_the_invitation_has_lines_to_copy() -> None:
-    lines = [it.strip() for it in invitation("/tmp/x/kubeconfig", paper.KEY).splitlines()]
+    ledger = ObjectKey("demo", "ledger")
+    lines = [it.strip() for it in invitation("/tmp/x/kubeconfig", paper.KEY, ledger).splitlines()]
 
     assert "export KUBECONFIG=/tmp/x/kubeconfig" in lines
     assert "kubectl -n demo get etcd -w" in lines
     assert "kubectl -n demo scale etcd/shop --replicas 5" in lines
     assert "kubectl -n demo delete pod shop-0" in lines
     assert "kubectl -n demo describe etcd/shop" in lines
+    assert "kubectl -n demo describe fdb/ledger" in lines
 
 
 # -------------------------------------------------------------------------- how it ends
@@ -129,6 +132,16 @@ STORIES = {
     ),
     "lost a write": ((paper.chapter("a"),), [7], 1),
 }
+
+
+def test_the_foundationdb_beside_it_is_a_line_that_says_that_it_is_emulated() -> None:
+    pods = paper.on_nodes(paper.pods(3), "a", "b", "c")
+    picture = Picture(paper.etcd(), fdb=paper.fdb(), fdb_pods=pods)
+    shown = drawn(Screen(paper.ETCD, picture, paper.told(), fdb=str(paper.FDB)), 120)
+    assert (
+        "beside    FoundationDB 7.3.79, EMULATED: double, 3/3 pods ready on 3 zones, nothing to do"
+        in shown
+    )
 
 
 @pytest.fixture(params=STORIES)

@@ -70,7 +70,10 @@ def test_it_shows_what_can_be_chosen(capsys: pytest.CaptureFixture[str]) -> None
         (["--watch", "A"], "watch.namespaces[0]: must match"),
         (["--set", "watch.selector='a b'"], "watch.selector: must be a label selector"),
         (["--replicas", "0"], "replicas: must be 1 to 9, got 0"),
-        (["--set", "products.etcd=false"], "products: one of etcd must be true"),
+        (
+            ["--set", "products={etcd: false, foundationdb: false}"],
+            "products: one of etcd, foundationdb must be true",
+        ),
         (["--values", "no-such-file"], "no-such-file: must be a file of values"),
         (["--values", "/"], "/: must be a file of values"),
     ],

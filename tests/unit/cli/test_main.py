@@ -253,11 +253,16 @@ def test_a_cluster_that_was_named_must_be_there(capsys, monkeypatch, named):
 
 def test_only_what_users_run_is_defined_unless_they_want_the_example(capsys, tmp_path):
     assert main(["crds"]) == 0
-    assert defined(capsys.readouterr().out) == ["EtcdCluster"]
+    kinds = ["EtcdCluster", "FoundationDBCluster", "FoundationDBProcessGroup"]
+    assert defined(capsys.readouterr().out) == kinds
     assert main(["crds", "--example"]) == 0
-    assert defined(capsys.readouterr().out) == ["EtcdCluster", "Team"]
+    assert defined(capsys.readouterr().out) == [*kinds, "Team"]
     assert main(["crds", "--out", str(tmp_path)]) == 0
-    assert [it.name for it in tmp_path.iterdir()] == ["etcdclusters.etcd.aenix.io.yaml"]
+    assert sorted(it.name for it in tmp_path.iterdir()) == [
+        "etcdclusters.etcd.aenix.io.yaml",
+        "foundationdbclusters.apps.foundationdb.org.yaml",
+        "foundationdbprocessgroups.apps.foundationdb.org.yaml",
+    ]
 
 
 def defined(text: str) -> list[str]:
@@ -294,5 +299,5 @@ def test_a_reader_that_leaves_early_is_no_trouble():
         ["/bin/sh", "-c", command], capture_output=True, text=True, check=True, timeout=60
     )
 
-    assert ended.stdout == "apiVersion: apiextensions.k8s.io/v1\n"
+    assert ended.stdout == "---\n"
     assert ended.stderr == ""

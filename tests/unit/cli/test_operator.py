@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -48,6 +49,8 @@ def started(monkeypatch, tmp_path):
         (["--lease-namespace", "a_b"], "--lease-namespace must be of a-z"),
         (["--lease-name", "a b"], "--lease-name must be of a-z"),
         (["--rescue-folder", "/nowhere"], "--rescue-folder must be a folder"),
+        (["--fdb-binaries", "here"], "--fdb-binaries must be folders that begin with /"),
+        (["--fdb-binaries", ":"], "--fdb-binaries must be folders that begin with /"),
         (["--addresses", "/nowhere"], "--addresses must be dns or the folder"),
         (["--product", "mysql"], "mysql"),
         (["--log-format", "xml"], "xml"),
@@ -90,6 +93,7 @@ def test_everything_can_be_said_by_variables(started, monkeypatch, tmp_path):
         "LEASE_NAME": "ours",
         "RESCUE_FOLDER": str(tmp_path),
         "ADDRESSES": str(tmp_path),
+        "FDB_BINARIES": "/a:/b",
         "LOG_FORMAT": "text",
         "LOG_LEVEL": "error",
     }
@@ -107,8 +111,16 @@ def test_everything_can_be_said_by_variables(started, monkeypatch, tmp_path):
             lease_name="ours",
             rescue=tmp_path,
             local_cluster=tmp_path,
+            fdb_binaries=(Path("/a"), Path("/b")),
         )
     ]
+
+
+def test_programs_are_where_the_variable_of_foundationdb_says(started, monkeypatch):
+    monkeypatch.setenv("FDB_BINARY_DIR", "/opt/fdb")
+    assert main(["operator"]) == 0
+
+    assert started[0].fdb_binaries == (Path("/opt/fdb"),)
 
 
 @pytest.mark.parametrize("word", ["flag", "variable"])
@@ -118,7 +130,7 @@ def test_whoever_is_alone_takes_no_lease(started, monkeypatch, word):
     words = ["--no-leader-election"] if word == "flag" else []
     assert main(["operator", *words]) == 0
 
-    assert started[0].products == ("etcd",)
+    assert started[0].products == ("etcd", "foundationdb")
     assert started[0].lease("etcd") is None
 
 

@@ -77,7 +77,7 @@ SHORT = ("simulate", "--scenario", "one", "--family", "AJ", "--jobs", "1")
         ),
         (["--scenario", "one", "--plan", "5=zombie:5:7"], "a share, from 0 to 1, at place 2"),
         (["--pair", "S0:same"], "BASE:CASE:CASE"),
-        (["--mutants", "--mutant", "M99"], "--mutant must be one of M21, M22"),
+        (["--mutants", "--mutant", "M99"], "--mutant must be one of M01, M02"),
         (["--mutants", "--mutant", "G-x"], "there is no generated mutant G-x"),
     ],
 )

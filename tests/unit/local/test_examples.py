@@ -45,4 +45,4 @@ async def test_an_example_is_taken(found: list[manifests.Manifest]) -> None:
 
 
 def test_there_are_examples() -> None:
-    assert {it.parent.name for it in FILES} == {"etcd", "local"}
+    assert {it.parent.name for it in FILES} == {"etcd", "foundationdb", "local"}

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from stateward.etcd.api.kind import EtcdCluster
+from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.kube import conditions
 from stateward.kube.objects.pods import Pod
 from stateward.kube.objects.policies import Event
@@ -14,13 +15,18 @@ from stateward.kube.objects.policies import Event
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A cluster, its pods and its last events, and which operator leads, at one moment."""
+    """A cluster, its pods and its last events, and which operator leads, at one moment.
+
+    And the FoundationDB beside it, once there is one.
+    """
 
     etcd: EtcdCluster | None = None
     pods: tuple[Pod, ...] = ()
     #: Oldest first.
     events: tuple[Event, ...] = ()
     operator: str = ""
+    fdb: FoundationDBCluster | None = None
+    fdb_pods: tuple[Pod, ...] = ()
 
     @property
     def leader(self) -> str:
@@ -45,6 +51,14 @@ class Picture:
     def uids(self) -> dict[str, str]:
         """Return the UID of each pod, by name."""
         return {it.metadata.name: it.metadata.uid for it in self.pods}
+
+    def fdb_uids(self) -> dict[str, str]:
+        """Return the UID of each pod of FoundationDB, by name."""
+        return {it.metadata.name: it.metadata.uid for it in self.fdb_pods}
+
+    def fdb_zones(self) -> int:
+        """Return on how many nodes, each in a zone of its own, FoundationDB runs."""
+        return len({it.spec.node_name for it in self.fdb_pods if it.ready})
 
     def running(self) -> list[str]:
         """Return the pods whose etcd runs, by name."""
@@ -85,6 +99,22 @@ def has(count: int) -> Holds:
     return holds
 
 
+def fdb_is_well(zones: int) -> Holds:
+    """Ask for a FoundationDB that is all that was asked for, on so many zones, every pod ready."""
+
+    def holds(picture: Picture) -> bool:
+        cluster, pods = picture.fdb, picture.fdb_pods
+        if cluster is None or not all(it.ready for it in pods):
+            return False
+        status = cluster.status
+        is_done = status.generations.reconciled == cluster.metadata.generation
+        groups = status.reconciled_process_groups
+        is_whole = len(pods) == groups == status.desired_process_groups
+        return is_done and is_whole and picture.fdb_zones() == zones
+
+    return holds
+
+
 def healed(before: Picture, pod: str) -> Holds:
     """Ask for what was killed to be back: started again, made anew, or gone for good."""
     uid, restarts = before.uids().get(pod), before.restarts(pod)
@@ -103,6 +133,18 @@ def how_it_stood(picture: Picture) -> Iterator[str]:
     for member in status.members:
         yield f"{member.name}: {member.message or member.role}"
     for pod in picture.pods:
+        if not pod.ready:
+            yield f"pod {pod.metadata.name}: {_trouble(pod)}"
+    yield from (f"{it.guard}: {it.message}" for it in status.blockers)
+    yield from _how_fdb_stood(picture)
+
+
+def _how_fdb_stood(picture: Picture) -> Iterator[str]:
+    if picture.fdb is None:
+        return
+    status = picture.fdb.status
+    yield f"FoundationDB: {status.doing or 'nothing was told of it yet'}"
+    for pod in picture.fdb_pods:
         if not pod.ready:
             yield f"pod {pod.metadata.name}: {_trouble(pod)}"
     yield from (f"{it.guard}: {it.message}" for it in status.blockers)

@@ -6,13 +6,23 @@ from collections.abc import Sequence
 
 from stateward.app.demo.performance import Performance, Step
 from stateward.app.etcd.available import Found
+from stateward.app.fdb.available import Emulated
+from stateward.app.fdb.available import Found as FdbFound
 from stateward.kube.codec import Json
 
 
-def report(etcd: Found, told: Performance, *, seconds: float, ready_after: float | None) -> Json:
+def report(
+    etcd: Found,
+    fdb: FdbFound | Emulated,
+    told: Performance,
+    *,
+    seconds: float,
+    ready_after: float | None,
+) -> Json:
     """Return what one story came to."""
     return {
         "etcd": _etcd(etcd),
+        "foundationdb": _fdb(fdb),
         **_story(told),
         "readyAfterSeconds": _rounded(ready_after),
         "seconds": _rounded(seconds),
@@ -40,6 +50,15 @@ def report_of_many(etcd: Found, told: Sequence[Performance], *, seconds: float) 
 
 def _etcd(found: Found) -> Json:
     return {"version": str(found.version), "source": found.source, "caveat": found.caveat}
+
+
+def _fdb(found: FdbFound | Emulated) -> Json:
+    real = None if isinstance(found, Emulated) or found.emulated else found
+    return {
+        "version": str(found.version),
+        "source": real.source if real else "",
+        "emulated": real is None,
+    }
 
 
 def _story(told: Performance) -> Json:

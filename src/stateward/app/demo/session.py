@@ -7,6 +7,8 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+from stateward.app.demo.ledger import Ledger
+from stateward.app.demo.ledger_story import beside
 from stateward.app.demo.performance import Performance, Step
 from stateward.app.demo.play import Play
 from stateward.app.demo.stage import Stage
@@ -31,7 +33,8 @@ async def the_story(stage: Stage, seed: int | None) -> AsyncGenerator[Session, N
     """Provide the long story, its writer at work."""
     play = Play(stage, NAME)
     async with play.writing():
-        yield Session(play, Performance(play, stage.ports.clock, whole(play), seed))
+        chapters = (*whole(play), *beside(Ledger(stage)))
+        yield Session(play, Performance(play, stage.ports.clock, chapters, seed))
 
 
 async def many(

@@ -1,6 +1,6 @@
 """What the operator may do, and what its users may: the rules of all roles that we install.
 
-Tests hold the operator's to what it does in all simulated lives: neither more nor less.
+Tests hold each operator's to what it does in all simulated lives: neither more nor less.
 """
 
 from __future__ import annotations
@@ -27,9 +27,11 @@ class Right(NamedTuple):
 
 _READ: Final = ("get", "list", "watch")
 _KEPT: Final = (*_READ, "create", "patch")
+_CHANGE: Final = ("create", "update", "patch", "delete", "deletecollection")
+_FDB: Final = "apps.foundationdb.org"
 
-#: Of the objects around a cluster, wherever clusters are looked after.
-OPERATOR: Final = (
+#: Of etcd's operator: the objects around a cluster, wherever clusters are looked after.
+ETCD: Final = (
     Right("", "configmaps", _KEPT),
     Right("", "events", ("create", "patch")),
     Right("", "persistentvolumeclaims", (*_READ, "patch", "delete")),
@@ -43,6 +45,22 @@ OPERATOR: Final = (
     Right("policy", "poddisruptionbudgets", (*_KEPT, "delete")),
 )
 
+#: Of FoundationDB's.
+FOUNDATIONDB: Final = (
+    Right("", "configmaps", _KEPT),
+    Right("", "events", ("create", "patch")),
+    Right("", "persistentvolumeclaims", (*_KEPT, "delete")),
+    Right("", "pods", (*_KEPT, "delete")),
+    Right("", "services", (*_KEPT, "delete")),
+    Right(_FDB, "foundationdbclusters", _READ),
+    Right(_FDB, "foundationdbclusters/status", ("patch",)),
+    Right(_FDB, "foundationdbprocessgroups", (*_KEPT, "delete")),
+    Right(_FDB, "foundationdbprocessgroups/status", ("patch",)),
+    # Nothing is sent there: some servers ask for this right before they let objects be owned.
+    Right(_FDB, "foundationdbclusters/finalizers", ("update",)),
+    Right(_FDB, "foundationdbprocessgroups/finalizers", ("update",)),
+)
+
 #: Of the leases, where the operator itself runs.
 LEASES: Final = (Right("coordination.k8s.io", "leases", ("get", "watch", "create", "patch")),)
 
@@ -51,19 +69,23 @@ VIEW: Final = (
     Right("etcd.aenix.io", "etcdclusters", _READ),
     Right("etcd.aenix.io", "etcdclusters/status", ("get",)),
     Right("etcd.aenix.io", "etcdclusters/scale", ("get",)),
+    Right(_FDB, "foundationdbclusters", _READ),
+    Right(_FDB, "foundationdbclusters/status", ("get",)),
+    Right(_FDB, "foundationdbprocessgroups", _READ),
+    Right(_FDB, "foundationdbprocessgroups/status", ("get",)),
 )
 EDIT: Final = (
-    Right(
-        "etcd.aenix.io",
-        "etcdclusters",
-        ("create", "update", "patch", "delete", "deletecollection"),
-    ),
+    Right("etcd.aenix.io", "etcdclusters", _CHANGE),
     Right("etcd.aenix.io", "etcdclusters/scale", ("update", "patch")),
+    Right(_FDB, "foundationdbclusters", _CHANGE),
+    # What they shall be is the operator's; to delete one is to ask for another in its place.
+    Right(_FDB, "foundationdbprocessgroups", ("delete",)),
 )
 
 #: By the name under which the chart includes them.
 ROLES: Final[Mapping[str, Iterable[Right]]] = {
-    "stateward.rights": OPERATOR,
+    "stateward.rights.etcd": ETCD,
+    "stateward.rights.foundationdb": FOUNDATIONDB,
     "stateward.rights.leases": LEASES,
     "stateward.rights.view": VIEW,
     "stateward.rights.edit": EDIT,

@@ -12,12 +12,13 @@ from typing import Final
 from stateward.app.simulate.crew import Crew, Heard
 from stateward.app.simulate.workers import Calm, Shrink, Task, Try
 from stateward.core.errors import HouseError
-from stateward.sim.etcd.life import Ask, live
 from stateward.sim.explore import covering, plans, swarm
 from stateward.sim.explore.judging import DETERMINISM, ENDLESS, FATAL, Outcome, failed, of_calm
 from stateward.sim.explore.results import NONE, SWARM, Finding, Results
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.faults import CALM
+from stateward.sim.lives import Ask
+from stateward.sim.products import live
 
 #: One plan in so many is lived twice, the second time by another worker.
 _ONE_TWICE_IN: Final = 20

@@ -17,9 +17,10 @@ from multiprocessing.connection import Connection
 from typing import NoReturn
 
 from stateward.app.simulate.alarm import Alarm, TookTooLong
-from stateward.sim.etcd.life import Ask, live_and_turn
 from stateward.sim.explore.judging import Outcome, endless, fell, weighed
 from stateward.sim.explore.scenes import Scene
+from stateward.sim.lives import Ask
+from stateward.sim.products import live_and_turn
 
 
 def branched(asks: Sequence[Ask], scene: Scene, patience: float) -> Iterator[Outcome | None]:

@@ -20,11 +20,12 @@ import structlog
 
 from stateward.app.simulate.alarm import Alarm, TookTooLong
 from stateward.app.simulate.trunk import branched
-from stateward.sim.etcd.life import Ask, live
 from stateward.sim.explore.judging import Outcome, endless, fell, judged
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.explore.shrinking import Shrinker
 from stateward.sim.faults import CALM
+from stateward.sim.lives import Ask
+from stateward.sim.products import live
 
 #: Seconds of this machine that one life may take: a hundred times what the longest takes.
 PATIENCE: Final = 120.0

@@ -1,4 +1,4 @@
-"""`stateward demo`: watch the operator keep real etcd, on an embedded Kubernetes."""
+"""`stateward demo`: watch the operators keep etcd and FoundationDB, on an embedded Kubernetes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from stateward.app.demo import foundationdb
 from stateward.app.demo.performance import Performance, Step, failure_of
 from stateward.app.demo.report import report, report_of_many
 from stateward.app.demo.session import Session, many, the_story
-from stateward.app.demo.stage import Stage, stage, the_etcd
+from stateward.app.demo.stage import LEDGER, Stage, stage, the_etcd
 from stateward.app.local import table
 from stateward.cli import signals
 from stateward.cli.render import demo as render
@@ -25,6 +25,7 @@ from stateward.cli.render.console import Output
 from stateward.core.errors import UsageError
 from stateward.core.ports import Ports
 from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.fdb.api.kind import CLUSTERS
 from stateward.kube.codec import Json
 from stateward.kube.resources import PODS
 
@@ -44,6 +45,8 @@ _SEEDS, _MANY = 2**31 - 1, 1000
 @click.option("--seeds", type=click.IntRange(1, _MANY), help="With --check: a short story each.")
 def demo(*, check: bool, seed: int | None, seeds: int | None) -> int:
     """Tell the story of an etcd cluster: born, scaled, killed, wiped, changed, always written to.
+
+    And of a FoundationDB beside it, real where this machine has one and else emulated.
 
     On a terminal the picture is live and the cluster stays, for kubectl, until Ctrl-C; elsewhere
     the story is told in lines. It ends in failure if a chapter does not come true or a write that
@@ -120,7 +123,7 @@ async def _check_one(it: Stage, seed: int | None, began: float) -> Json:
         await session.performance.run(heard)
     told, seconds = session.performance, clock.monotonic() - began
     ready_after = moments[0] if told.steps and told.steps[0].ok else None
-    return report(it.etcd, told, seconds=seconds, ready_after=ready_after)
+    return report(it.etcd, it.fdb, told, seconds=seconds, ready_after=ready_after)
 
 
 def _tell_of_many(told: Performance, step: Step) -> None:
@@ -168,8 +171,8 @@ def _print_step(console: Console, session: Session, step: Step) -> None:
 
 def _whole_cluster(it: Stage) -> str:
     """Return what kubectl would show of the cluster."""
-    shown = table(it.cluster.api, it.ports.clock.now(), ETCD_CLUSTERS, PODS)
-    return f"as `kubectl get etcd,pods -A` shows it:\n\n{shown}\n"
+    shown = table(it.cluster.api, it.ports.clock.now(), ETCD_CLUSTERS, CLUSTERS, PODS)
+    return f"as `kubectl get etcd,fdb,pods -A` shows it; {it.fdb}:\n\n{shown}\n"
 
 
 # -------------------------------------------------------------------------- on a terminal
@@ -227,7 +230,7 @@ async def _tell_and_stay(
         raise failure
     acts.told.set()
     cluster = session.play.stage.cluster
-    lines = render.invitation(str(cluster.kubeconfig), session.play.key)
+    lines = render.invitation(str(cluster.kubeconfig), session.play.key, LEDGER)
     live.console.print(lines, soft_wrap=True, markup=False)
     await _first_of(cluster.until(acts.stop), drawing)
 
@@ -251,4 +254,4 @@ async def _draw(live: Live, session: Session) -> None:
 def _screen(session: Session) -> render.Screen:
     told, play = session.performance, session.play
     under_way = told.clock.monotonic() - told.began
-    return render.Screen(play.stage.etcd, play.picture(), told, under_way)
+    return render.Screen(play.stage.etcd, play.picture(), told, under_way, str(play.stage.fdb))

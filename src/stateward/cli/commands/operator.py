@@ -101,6 +101,14 @@ def _option(*names: str, **terms: Any) -> Callable[[F], F]:
     help="How members find each other: cluster DNS, or the folder of a local cluster.",
 )
 @_option(
+    "--fdb-binaries",
+    default=lambda: os.environ.get("FDB_BINARY_DIR") or read.FDB_BINARIES,
+    show_default=f"$FDB_BINARY_DIR or {read.FDB_BINARIES}",
+    metavar="DIR",
+    help="Where FoundationDB's programs are, for each version in a folder of its name; several"
+    f" with {os.pathsep} between. On a local cluster they are those of its pods.",
+)
+@_option(
     "--log-format",
     type=click.Choice(["json", "text"]),
     help="How logs look.  [default: text on a terminal, else json]",
@@ -133,6 +141,7 @@ def _settings(access: ClusterAccess, words: dict[str, Any]) -> Settings:
         lease_name=read.lease_name("--lease-name", words["lease_name"]),
         rescue=read.rescue_folder("--rescue-folder", words["rescue_folder"]),
         local_cluster=read.local_cluster("--addresses", words["addresses"]),
+        fdb_binaries=read.folders("--fdb-binaries", words["fdb_binaries"]),
     )
 
 

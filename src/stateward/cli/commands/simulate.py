@@ -26,14 +26,14 @@ from stateward.cli.render import simulate as render
 from stateward.cli.render.console import Output
 from stateward.cli.signals import end_as_by_ctrl_c
 from stateward.core.errors import UsageError
-from stateward.sim.etcd.life import Ask, live
-from stateward.sim.etcd.scenarios import SCENARIOS
 from stateward.sim.explore.judging import broken
 from stateward.sim.explore.plans import read_letters
 from stateward.sim.explore.results import Results, as_json
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.explore.timeline import tell
 from stateward.sim.faults import Plan
+from stateward.sim.lives import Ask
+from stateward.sim.products import SCENARIOS, live
 
 #: Minutes of a campaign, unless asked otherwise.
 _MINUTES = 5.0
@@ -62,9 +62,9 @@ _LONGEST = 525_600.0
 @click.option("--report", metavar="FILE", help="Write what was found as JSON.")
 @click.option("--list", "only_list", is_flag=True, help="Show scenarios and families.")
 def simulate(**options: Any) -> int:
-    """Let the etcd operator live in a simulated world, and let things go wrong at every call.
+    """Let the operators live in a simulated world, and let things go wrong at every call.
 
-    The operator's code is that of production; time, Kubernetes, etcd and chance are simulated.
+    The operator's code is that of production; time, Kubernetes, databases and chance are simulated.
     Without --plan it takes plan after plan, five minutes long unless --minutes says otherwise.
     Exit code 1: a law was broken; what is printed then shows it again, step by step. With
     --mutants: a bug with a number lives, or too many others, or one of them for no known reason.

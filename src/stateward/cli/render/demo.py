@@ -38,6 +38,8 @@ class Screen:
     told: Performance
     #: Seconds that the present chapter has taken.
     under_way: float = 0.0
+    #: Which FoundationDB runs beside it.
+    fdb: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the lines; where they are too many, what is past is left out first."""
@@ -73,6 +75,7 @@ class Screen:
             *(_fact("" if number else "doing", it) for number, it in enumerate(lines)),
             _fact("writer", writes(self.told)),
             _fact("operator", f"{operator} leads"),
+            *(_fact("beside", f"{self.fdb}: {it}") for it in beside(self.picture)),
         ]
 
 
@@ -100,6 +103,7 @@ def step_lines(step: Step, picture: Picture) -> Iterator[str]:
     yield f"{mark} {step.chapter.title} ({step.seconds:.1f} s){_killed(step)}"
     if step.ok:
         yield f"    {summary(picture)}"
+        yield from (f"    FoundationDB: {it}" for it in beside(picture))
         return
     yield f"    {step.complaint}"
     yield from (f"    {it}" for it in step.stood)
@@ -113,12 +117,23 @@ def summary(picture: Picture) -> str:
     return members or "no members"
 
 
+def beside(picture: Picture) -> Iterator[str]:
+    """Yield one line about the FoundationDB beside it, once there is one."""
+    if picture.fdb is None:
+        return
+    ready = sum(it.ready for it in picture.fdb_pods)
+    zones = picture.fdb_zones()
+    mode = picture.fdb.spec.database_configuration.redundancy_mode
+    doing = picture.fdb.status.doing or "nothing yet"
+    yield f"{mode}, {ready}/{len(picture.fdb_pods)} pods ready on {zones} zones, {doing}"
+
+
 def result(told: Performance, seconds: float) -> str:
     """Return the last line of a story that came true."""
     return f"demo: all {len(told.chapters)} chapters came true ({seconds:.0f} s); {writes(told)}"
 
 
-def invitation(kubeconfig: str, key: ObjectKey) -> str:
+def invitation(kubeconfig: str, key: ObjectKey, ledger: ObjectKey) -> str:
     """Return what to type into another terminal."""
     namespace = f"-n {key.namespace}"
     return "\n".join(
@@ -131,6 +146,8 @@ def invitation(kubeconfig: str, key: ObjectKey) -> str:
             f"    kubectl {namespace} scale etcd/{key.name} --replicas 5",
             f"    kubectl {namespace} delete pod {key.name}-0",
             f"    kubectl {namespace} describe etcd/{key.name}",
+            f"    kubectl {namespace} get fdb,fdbpg",
+            f"    kubectl {namespace} describe fdb/{ledger.name}",
             f"    kubectl {namespace} get events -w",
             "",
             "Ctrl-C ends it, and nothing is kept.",

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from rich import box
 from rich.table import Table
 
-from stateward.sim.etcd.life import Ask
-from stateward.sim.etcd.scenarios import SCENARIOS
 from stateward.sim.explore.plans import LETTERS, Space
 from stateward.sim.explore.results import MEANING, NONE, SWARM, Finding, Results
+from stateward.sim.lives import Ask
+from stateward.sim.products import SCENARIOS
 
 
 def listing() -> Iterator[str]:
     """Yield the scenarios with their steps, and the families."""
     yield "scenarios:"
     for name, script in SCENARIOS.items():
-        yield f"  {name:<12} {', then '.join(it.text for it in script)}"
+        yield f"  {name:<16} {', then '.join(it.text for it in script)}"
     yield ""
     yield "families of faults (docs/reliability.md):"
     for letter in LETTERS:

@@ -67,6 +67,8 @@ class State:
     chance: Chance
     now: float = 0.0
     born: float = 0.0
+    #: How many of its seconds are one of the world, by which processes tell how old they are.
+    times: float = 1.0
     #: The minor release whose protocol the database speaks.
     line: tuple[int, int] = (VERSION.major, VERSION.minor)
     #: By the name of their disks: those who run.

@@ -22,6 +22,8 @@ from stateward.fdb.model.connection import ConnectionString
 
 #: Seconds within which a program says its version.
 _SOON: Final = 20.0
+#: What variables call the files of TLS.
+_FILES: Final = ("CERTIFICATE", "KEY", "CA")
 #: Whatever would have programs load libraries of other versions, or look elsewhere.
 _UNWANTED: Final = ("FDB_NETWORK_OPTION_", "FDB_CLUSTER_FILE")
 
@@ -34,6 +36,15 @@ class Tls:
     key: Path
     authority: Path
     verify_peers: str = ""
+
+    @classmethod
+    def told(cls, environment: Mapping[str, str]) -> Tls | None:
+        """Return the files that variables name, as FoundationDB's programs read them; or None."""
+        certificate, key, authority = (environment.get(f"FDB_TLS_{it}_FILE") for it in _FILES)
+        if not (certificate and key and authority):
+            return None
+        rules = environment.get("FDB_TLS_VERIFY_PEERS", "")
+        return cls(Path(certificate), Path(key), Path(authority), rules)
 
     def environment(self) -> dict[str, str]:
         """Return what FoundationDB's programs read."""

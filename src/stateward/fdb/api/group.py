@@ -108,10 +108,22 @@ class FoundationDBProcessGroupSpec(Part):
         Meta(max_length=64),
         Field(description="The UID of a pod that shall go, so that another is made."),
     ] = ""
+    obsolete_until: Annotated[
+        Annotated[str, Meta(max_length=64)] | None,
+        Field(
+            description="Until when it may: what was allowed then may not be later.",
+            format="date-time",
+        ),
+    ] = None
     deletion_policy: Annotated[
         Literal["Retain", "Delete"],
         Field(description="What becomes of its volume when the cluster goes.", default="Retain"),
     ] = "Retain"
+    adopt_volume_of: Annotated[
+        str,
+        Meta(max_length=64),
+        Field(description="The UID of a cluster that is gone: the volume it left is taken over."),
+    ] = ""
 
 
 class ResourceReport(Part):

@@ -5,7 +5,7 @@ Every question is answered from the spec alone. That it is normalized (defaults.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -223,9 +223,9 @@ def tainted_limit(spec: FoundationDBClusterSpec, zones: int) -> int:
     return max(1, round(zones * int(said.removesuffix("%")) / 100))
 
 
-def is_target(targets: Iterable[str], group: ProcessGroupID) -> bool:
+def is_target(targets: Collection[str], group: ProcessGroupID) -> bool:
     """Tell whether a list of process groups names one, or all."""
-    return not {_ALL, str(group)}.isdisjoint(targets)
+    return bool(targets) and not {_ALL, str(group)}.isdisjoint(targets)
 
 
 def crash_loops(spec: FoundationDBClusterSpec, group: ProcessGroupID) -> frozenset[str]:

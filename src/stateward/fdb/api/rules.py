@@ -125,6 +125,11 @@ SPEC_RULES: Final = (
 )
 GROUP_RULES: Final = (
     Rule(
+        "self.clusterName == oldSelf.clusterName",
+        "clusterName cannot be changed: a process group is of one cluster for good",
+        field_path=".clusterName",
+    ),
+    Rule(
         "self.processGroupID == oldSelf.processGroupID",
         "processGroupID cannot be changed: a process group is one for good",
         field_path=".processGroupID",

@@ -148,6 +148,9 @@ class FoundationDBClusterStatus(Part):
     running_version: Annotated[str, Field(description="Which FoundationDB runs.")] = ""
     connection_string: Annotated[str, Field(description="How the database is found.")] = ""
     configured: Annotated[bool, Field(description="The database was made once.")] = False
+    adopted_from: Annotated[
+        str, Field(description="The UID of an earlier cluster whose volumes were taken over.")
+    ] = ""
     has_listen_ips_for_all_pods: Annotated[
         bool, Field(description="All pods know their own address.")
     ] = False

@@ -33,7 +33,7 @@ from stateward.kube.crd.findings import Problem
 from stateward.kube.overlays import overlay_problems
 
 #: What stays for the number of a pod, with the dashes around its class.
-_ROOM: Final = len("--9999")
+_ROOM: Final = len("--99999")
 _KEY: Final = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 _VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _TAG: Final = re.compile(r"[A-Za-z0-9_.-]*")

@@ -74,6 +74,7 @@ def parse_all(text: str) -> tuple[Address, ...]:
     return found
 
 
+@lru_cache(maxsize=_REMEMBERED)
 def host_of(text: str) -> str:
     """Return a host as we write it: a short IPv6, a name in small letters; or raise ValueError."""
     bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text

@@ -7,8 +7,9 @@ is the prefix, even when it looks like a class itself.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final, Self
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Final
 
 from stateward.fdb.model.classes import ProcessClass
 
@@ -31,6 +32,8 @@ CLUSTER_UID_LABEL: Final = "stateward.dev/cluster-uid"
 FIELD_MANAGER: Final = "stateward-fdb"
 #: Keeps a process group's object until its pod, its claim and its service are gone.
 FINALIZER: Final = f"{DOMAIN}/process-group"
+#: Keeps it longer still, until the database no longer excludes who is gone.
+EXCLUSION_FINALIZER: Final = f"{DOMAIN}/exclusion"
 
 # Annotations, by the compatible operator's names.
 SPEC_HASH: Final = f"{DOMAIN}/last-applied-spec"
@@ -43,6 +46,8 @@ ISOLATED: Final = f"{DOMAIN}/isolate-process-group"
 #: What the monitor of a unified image writes on its own pod.
 LAUNCHER_CONFIGURATION: Final = f"{DOMAIN}/launcher-current-configuration"
 LAUNCHER_ENVIRONMENT: Final = f"{DOMAIN}/launcher-environment"
+#: On a cluster: what becomes of volumes that an earlier one of its name left.
+LEFT_VOLUMES: Final = f"{DOMAIN}/left-volumes"
 #: Touched so that a node looks sooner for a config map that has changed.
 OUTDATED: Final = f"{DOMAIN}/outdated-config-map-seen"
 
@@ -53,6 +58,8 @@ INIT_CONTAINER: Final = "foundationdb-kubernetes-init"
 _NUMBER: Final = r"(?P<number>0|[1-9][0-9]{0,8})"
 _ID: Final = re.compile(rf"(?:(?P<prefix>.+)-)?(?P<kind>[a-z_]+)-{_NUMBER}", re.ASCII)
 _POD: Final = re.compile(rf"(?P<kind>[a-z]+(?:-[a-z]+)*)-{_NUMBER}", re.ASCII)
+#: Ids of the same groups are read again and again.
+_REMEMBERED: Final = 16_384
 _CLASSES: Final = frozenset(ProcessClass)
 _SPOKEN: Final = {it.value.replace("_", "-"): it for it in ProcessClass}
 
@@ -64,24 +71,34 @@ class ProcessGroupID:
     process_class: ProcessClass
     number: int
     prefix: str = ""
+    #: Told again and again, so it is put together once.
+    _text: str = field(init=False, repr=False, compare=False)
 
-    @classmethod
-    def parse(cls, text: str) -> Self:
+    def __post_init__(self) -> None:
+        head = f"{self.prefix}-" if self.prefix else ""
+        object.__setattr__(self, "_text", f"{head}{self.process_class}-{self.number}")
+
+    @staticmethod
+    def parse(text: str) -> ProcessGroupID:
         """Read an id; raise ValueError when it is none.
 
         >>> ProcessGroupID.parse("dc1-storage-3").prefix
         'dc1'
         """
-        found = _ID.fullmatch(text)
-        if found is None or found["kind"] not in _CLASSES:
-            raise ValueError(
-                f"a process group's id must be CLASS-NUMBER, as in storage-1, got {text!r}"
-            )
-        return cls(ProcessClass(found["kind"]), int(found["number"]), found["prefix"] or "")
+        return _parsed(text)
 
     def __str__(self) -> str:
-        head = f"{self.prefix}-" if self.prefix else ""
-        return f"{head}{self.process_class}-{self.number}"
+        return self._text
+
+
+@lru_cache(maxsize=_REMEMBERED)
+def _parsed(text: str) -> ProcessGroupID:
+    found = _ID.fullmatch(text)
+    if found is None or found["kind"] not in _CLASSES:
+        raise ValueError(
+            f"a process group's id must be CLASS-NUMBER, as in storage-1, got {text!r}"
+        )
+    return ProcessGroupID(ProcessClass(found["kind"]), int(found["number"]), found["prefix"] or "")
 
 
 def pod_name(cluster: str, group: ProcessGroupID) -> str:

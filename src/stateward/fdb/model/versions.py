@@ -11,6 +11,8 @@ from typing import Final
 
 from stateward.core.version import Version, same_minor
 
+#: Versions that are not released yet say so behind theirs.
+PRERELEASE: Final = "-PRERELEASE"
 #: By the minor release: the first patch in which something works.
 _LOCALITY_EXCLUSIONS: Final = {(7, 1): 42, (7, 3): 26}
 

@@ -23,6 +23,9 @@ from stateward.fdb.status.processes import Reporting, roster
 from stateward.fdb.status.reading import Status
 
 _PATH: Final = "cluster.configuration.excluded_servers"
+#: Seconds for which a process must have been up before it counts that it names no roles: one that
+#: has just started names none until it has found what is on its disk.
+_SETTLED: Final = 120.0
 _LOGS: Final = "cluster.logs"
 #: Roles that keep something; what is not known to keep nothing counts as keeping.
 _KEEPERS: Final = {"storage", "log", "router", "backup", "blob_worker", "storage_cache"}
@@ -74,7 +77,7 @@ class Leftovers:
     def __init__(self, status: Status) -> None:
         self._status = status
         self._roster = roster(status)
-        self._logs = _log_addresses(status)
+        self._logs = log_addresses(status)
 
     def on(self, instance: str, processes: int) -> Fact[Left]:
         """Tell whether a process group is excluded and has nothing any more, by positive proof.
@@ -110,6 +113,11 @@ class Leftovers:
         for it in entry.roles:
             if it.role not in _OTHERS:
                 return self._kept_by(it.role, path)
+        if entry.uptime_seconds < _SETTLED:
+            return Unknown(f"{path} has just started, and may not have named its roles yet")
+        return self._logs_on(process)
+
+    def _logs_on(self, process: Reporting) -> Fact[Left]:
         if not isinstance(self._logs, Known):
             return self._logs
         if any(it.plain in self._logs.value for it in process.addresses):
@@ -129,7 +137,7 @@ def _is_beside(nameless: Sequence[Reporting], processes: Sequence[Reporting]) ->
     return any(it.localities.get(locality.MACHINE) in here for it in nameless)
 
 
-def _log_addresses(status: Status) -> Fact[frozenset[str]]:
+def log_addresses(status: Status) -> Fact[frozenset[str]]:
     """Return where logs of any generation are, also of those before the current one."""
     sets = cluster(status).logs
     if sets is UNSET or not sets:

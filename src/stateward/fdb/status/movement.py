@@ -24,3 +24,11 @@ def is_moving(status: Status) -> Fact[bool]:
     """Tell whether any data is on its way."""
     found = moving_bytes(status)
     return known(status, found.value > 0) if isinstance(found, Known) else found
+
+
+def highest_priority(status: Status) -> Fact[int]:
+    """Return how urgent it is to move data; 0: nothing has to."""
+    data = cluster(status).data
+    if data is UNSET or data.moving_data is UNSET or data.moving_data.highest_priority is UNSET:
+        return missing(status, "cluster.data.moving_data.highest_priority")
+    return known(status, data.moving_data.highest_priority)

@@ -45,6 +45,10 @@ def roster(status: Status) -> Fact[Roster]:
 
     Unknown when some process cannot be told from the others: it may be anybody's.
     """
+    return status.once(_PATH, _roster)
+
+
+def _roster(status: Status) -> Fact[Roster]:
     entries = cluster(status).processes
     if entries is UNSET or not entries:
         return missing(status, _PATH)

@@ -6,18 +6,20 @@ read is remembered by its path, so that whoever would conclude something from it
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
 from types import UnionType
-from typing import Any, Final, get_args, get_origin
+from typing import Any, Final, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 from msgspec.structs import FieldInfo
 
 from stateward.fdb.status.document import Document
+
+A = TypeVar("A")
 
 _WHOLE: Final = msgspec.json.Decoder(Document)
 #: What is raised where something is no JSON, or no text.
@@ -36,6 +38,14 @@ class Status:
     at: float
     document: Document = field(default_factory=Document)
     flaws: Mapping[str, str] = field(default_factory=dict)
+    _answers: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def once(self, question: str, work_out: Callable[[Status], A]) -> A:
+        """Return the answer to a question that many ask of one status, worked out once."""
+        if question not in self._answers:
+            self._answers[question] = work_out(self)
+        found: A = self._answers[question]
+        return found
 
     def flaw(self, *paths: str) -> str:
         """Return what could not be read above, at or below some paths; nothing: all of it could."""

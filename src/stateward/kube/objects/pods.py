@@ -11,6 +11,7 @@ class Container(Part):
 
     name: str = ""
     image: str = ""
+    args: tuple[str, ...] = ()
 
 
 class ClaimSource(Part):

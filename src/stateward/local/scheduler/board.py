@@ -2,7 +2,7 @@
 
 Reading every pod for every decision would cost more than deciding. So each version is read once,
 and what the pods of a node use is added up once per change. A pod that was just placed counts at
-once, long before the cache shows it.
+once, long before the cache shows it, and so does one whose volumes are still made for its node.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ class Board:
         self._stations: dict[str, Station] = {}
         self._namespaces: dict[str, Mapping[str, str]] = {}
         self._assumed: set[ObjectKey] = set()
+        #: The nodes of pods whose volumes are made there.
+        self._reserved: dict[ObjectKey, str] = {}
         desk.informer(PODS).listen(self._take_pod)
         desk.informer(NODES).listen(self._take_node)
         desk.informer(NAMESPACES).listen(self._take_namespace)
@@ -53,11 +55,18 @@ class Board:
         self._assumed.add(pod.key)
         self._put(pod.key, replace(pod, node=node))
 
+    def reserve(self, pod: PodView, node: str) -> None:
+        """Count a pod on a node that makes its volumes, whatever becomes of the pod until then."""
+        self._reserved[pod.key] = node
+        self._put(pod.key, replace(pod, node=node))
+
     def doubt(self, key: ObjectKey) -> None:
         """Believe no longer that a pod was placed, unless it was seen."""
-        if key in self._assumed and (pod := self._pods.get(key)) is not None:
+        known = key in self._assumed or key in self._reserved
+        if known and (pod := self._pods.get(key)) is not None:
             self._put(key, replace(pod, node=""))
         self._assumed.discard(key)
+        self._reserved.pop(key, None)
 
     def _station(self, name: str) -> Station:
         if name not in self._stations:
@@ -72,11 +81,18 @@ class Board:
         if now is not None and now.pending and self._is_assumed(now):
             return  # an older version than the one that we wrote
         self._assumed.discard(key)
+        node = self._reserved.pop(key, "")
+        if now is not None and now.pending and node and self._is_same(now):
+            self.reserve(now, node)
+            return
         self._put(key, now)
 
     def _is_assumed(self, pod: PodView) -> bool:
+        return pod.key in self._assumed and self._is_same(pod)
+
+    def _is_same(self, pod: PodView) -> bool:
         known = self._pods.get(pod.key)
-        return pod.key in self._assumed and known is not None and known.uid == pod.uid
+        return known is not None and known.uid == pod.uid
 
     def _put(self, key: ObjectKey, now: PodView | None) -> None:
         before = self._pods.pop(key, None)

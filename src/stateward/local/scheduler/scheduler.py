@@ -86,6 +86,7 @@ class Scheduler:
             case Prepare() as preparation:
                 self._waiting[view.key] = version
                 self._prepared[view.key] = pod.metadata.uid, preparation.node
+                self._board.reserve(view, preparation.node)
                 await self._prepare(preparation, wishes)
                 return Wait("WaitForVolumes", f"volumes are made for {preparation.node}")
             case Refuse(message=message):

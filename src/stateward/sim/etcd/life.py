@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
 from stateward.core.chance import Chance
 from stateward.core.errors import HouseError
@@ -14,86 +13,34 @@ from stateward.sim.etcd.mistakes import OUTAGE, may_be_told, untold
 from stateward.sim.etcd.oracles.acts import Acts
 from stateward.sim.etcd.oracles.dead_ends import is_dead_end
 from stateward.sim.etcd.oracles.ends import end_of
-from stateward.sim.etcd.oracles.failures import bugs, failed_passes
 from stateward.sim.etcd.oracles.lasting import never_told
 from stateward.sim.etcd.oracles.leaks import leaks
 from stateward.sim.etcd.oracles.logins import StrayLogins
 from stateward.sim.etcd.oracles.orphans import Orphans
-from stateward.sim.etcd.oracles.rest import PATIENCE, Noise, Rest
 from stateward.sim.etcd.oracles.stillness import at_rest
 from stateward.sim.etcd.oracles.writer import Writer
 from stateward.sim.etcd.scenarios import SCENARIOS, Script, Step
-from stateward.sim.etcd.sites import Site, Sites
 from stateward.sim.etcd.world import EtcdWorld
-from stateward.sim.faults import CALM, Kind, Plan
+from stateward.sim.faults import CALM
+from stateward.sim.laws.failures import bugs, failed_passes
+from stateward.sim.laws.rest import PATIENCE, Noise, Rest
 from stateward.sim.laws.violations import Violation
 from stateward.sim.laws.watchman import USER
+from stateward.sim.lives import Ask, Life, Turn, lateness, same
 from stateward.sim.loop import SimLoop, running
+from stateward.sim.sites import Site, Sites
 from stateward.sim.world import NotInTime, World
 
 __all__ = ["PATIENCE", "Ask", "Life", "Site", "Violation", "live", "live_with", "same"]
 
-#: Seconds by which caches are late at most in calm weather, before anybody may be blamed.
-_LATE = 15.0
 #: Seconds that a step may take in calm, after what it does to the world is over.
 _QUICK = 45.0
 #: How many passes may fail while nobody answers: each one waits for longer than the one before.
 _REPEATED = 12
-_LAGS = frozenset(
-    {Kind.STALE, Kind.STALE_KINDS, Kind.STALL, Kind.UNSEEN, Kind.REORDER, Kind.SERVER}
-)
-#: The longest of those that come without a number.
-_LONGEST_LAG = 120.0
-
-
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """What is lived."""
-
-    scenario: str
-    plan: Plan = CALM
-    seed: int = 1
-    #: How many operators there are; a zombie needs a second one that takes over.
-    operators: int = 1
-
-    def __str__(self) -> str:
-        several = f" --operators {self.operators}" if self.operators != 1 else ""
-        return f"--scenario {self.scenario} --plan {self.plan} --seed {self.seed}{several}"
-
-
-@dataclass(frozen=True, slots=True)
-class Life:
-    """How it went."""
-
-    ask: Ask
-    violations: tuple[Violation, ...]
-    #: Every call of the operators, in order.
-    calls: tuple[Site, ...]
-    #: What was done to the world by operators, and how often: creates, deletes, acts on etcd.
-    acts: Mapping[str, int]
-    #: The end state by roles, without chance's names.
-    end: Mapping[str, str]
-    digest: str
-    seconds: float
-    steps: int
-    #: The revision of the store at the end.
-    revisions: int
-    lines: tuple[str, ...] = field(default=(), repr=False)
-    #: Whether only a person could have helped, and nobody did.
-    hopeless: bool = False
-
-
-def same(one: Life, other: Life) -> bool:
-    """Tell whether two lives are one and the same, to the last step."""
-    return (one.digest, one.steps, one.violations) == (other.digest, other.steps, other.violations)
 
 
 #: Somebody who sees a world before its life begins, and listens; it must change nothing.
 Onlooker = Callable[[EtcdWorld], None]
-
-#: Is asked at every call, before anything befalls it, what is lived from there on: another plan
-#: whose first fault comes here or later, or None, as before.
-Turn = Callable[[int], Ask | None]
 
 
 def live(ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False) -> Life:
@@ -169,14 +116,14 @@ class _Lived:
         self.watch.on_agreed(self.writer.agreed)
         self.watch.on_agreed(StrayLogins(self.watch.scene).agreed)
         Orphans(it)
-        self._rest = Rest(it, self.watch.rates)
+        self._rest = Rest(world, self.watch.rates)
         self.take_up(ask, record=record)
 
     def take_up(self, ask: Ask, *, record: bool) -> None:
         """Let things go wrong as a plan says, from now on."""
         self.ask = ask
         self.sites.record = record
-        self.watch.late(_lateness(ask.plan))
+        self.watch.late(lateness(ask.plan))
         self.watch.calm(ask.plan == CALM)
         self.watch.alone(len(ask.plan.hits) <= 1)
         planned = self.it.world.weather.planned
@@ -270,17 +217,3 @@ class _Lived:
         if self.ask.plan == CALM and took > enough:
             words = f"{step.text}: {took:g} s, and {enough:g} must be enough in calm"
             self.watch.watchman.book.report("L1", "nobody", words)
-
-
-def _lateness(plan: Plan) -> float:
-    """Return by how many seconds caches may be late under a plan."""
-    lags = [
-        max((float(it) for it in hit.fault.details if _is_number(it)), default=_LONGEST_LAG)
-        for hit in plan.hits
-        if hit.fault.kind in _LAGS
-    ]
-    return _LATE + sum(lags)
-
-
-def _is_number(text: str) -> bool:
-    return text.replace(".", "", 1).isdecimal()

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
 
-from stateward.sim.etcd.life import Ask
 from stateward.sim.explore.judging import Met
 from stateward.sim.explore.menus import menu
 from stateward.sim.explore.plans import TWO, Singles, Space, in_turn
 from stateward.sim.explore.scenes import place
+from stateward.sim.lives import Ask
 
 #: A place that many scenarios come to is met in one of so many of them.
 _CHOICES: Final = 5

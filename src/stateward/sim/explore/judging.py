@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from stateward.sim.etcd.life import Ask, Life, Violation, live
-from stateward.sim.etcd.oracles.differences import differences
 from stateward.sim.explore.scenes import Scene, place
 from stateward.sim.faults import CALM, Fault, Kind
+from stateward.sim.laws.violations import Violation
+from stateward.sim.lives import Ask, Life
+from stateward.sim.products import differences, live
 
 #: The law that the same seed gives the same life.
 DETERMINISM: Final = "DETERMINISM"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from math import prod
 from typing import Final
 
 from stateward.runtime.election import Terms
-from stateward.sim.etcd.happenings import TYPICAL
-from stateward.sim.etcd.life import Site
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.faults import Family, Fault, Kind, fault
+from stateward.sim.products import product
+from stateward.sim.sites import Site
 
 #: Seconds until a process that died is started again: at once, soon, after its lease has run out.
 RESTS: Final = (0, 4, 16)
@@ -32,6 +33,10 @@ BEHIND: Final = (30, 90)
 PAUSES: Final = tuple(
     dict.fromkeys(f"{it:g}" for it in (12, 30, 60, 90, Terms().duration / 2, Terms().duration * 2))
 )
+
+
+#: How calls begin that are not to Kubernetes.
+_BESIDE: Final = ("etcd ", "fdbcli ", "sidecar ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +99,9 @@ def _answers(_: Scene, site: Site) -> Menu:
     always = (Kind.LOST_ANSWER, Kind.SLOW, Kind.OVERLOADED, Kind.FAILED, Kind.UNAVAILABLE)
     writing = (Kind.LOST_REQUEST, Kind.CONFLICT) if site.writes else ()
     # Roles speak of Kubernetes alone.
-    roles = () if _is_etcd(site) else (Choice(Kind.FORBIDDEN, (FORBIDDEN,)),)
-    # What times out or breaks off in the middle of a write to etcd is a lost answer.
-    unsure = () if site.writes and _is_etcd(site) else (Kind.TIMED_OUT, Kind.CONFUSED)
+    roles = () if _is_beside(site) else (Choice(Kind.FORBIDDEN, (FORBIDDEN,)),)
+    # What times out or breaks off in the middle of a write to a database is a lost answer.
+    unsure = () if site.writes and _is_beside(site) else (Kind.TIMED_OUT, Kind.CONFUSED)
     alone = tuple(Choice(it) for it in (*always, *writing, *unsure, Kind.UNAUTHORIZED))
     return (*alone, *roles)
 
@@ -137,16 +142,22 @@ def _two_leaders(_: Scene, __: Site) -> Menu:
     return (Choice(Kind.TWO_LEADERS, ((10, 60),)),)
 
 
-def _acts(_: Scene, __: Site) -> Menu:
-    return _ACTS
+def _acts(scene: Scene, _: Site) -> Menu:
+    return _typical(product(scene.ask.scenario).acts)
+
+
+@cache
+def _typical(acts: tuple[tuple[str, ...], ...]) -> Menu:
+    return tuple(Choice(Kind.ACT, tuple((it,) for it in act)) for act in acts)
 
 
 def _upgrades(_: Scene, __: Site) -> Menu:
     return (Choice(Kind.UPGRADE, (("older", "newer"),)),)
 
 
-def _is_etcd(site: Site) -> bool:
-    return site.text.startswith("etcd ")
+def _is_beside(site: Site) -> bool:
+    """Tell whether a call is to what operators look after, and not to Kubernetes."""
+    return site.text.startswith(_BESIDE)
 
 
 class Subsets(Sequence[str]):
@@ -167,8 +178,6 @@ class Subsets(Sequence[str]):
             raise IndexError(place)
         return "+".join(it for bit, it in enumerate(self._names) if (place + 1) >> bit & 1)
 
-
-_ACTS: Final = tuple(Choice(Kind.ACT, tuple((it,) for it in act)) for act in TYPICAL)
 
 _MENUS: Final[Mapping[Family, Callable[[Scene, Site], Menu]]] = {
     Family.CRASH: _crashes,

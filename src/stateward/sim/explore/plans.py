@@ -16,10 +16,11 @@ from typing import Final, Protocol
 
 from stateward.core.chance import Chance
 from stateward.core.errors import UsageError
-from stateward.sim.etcd.life import Ask, Site
 from stateward.sim.explore.menus import OPERATORS, SAMPLED, SMALL, Menu, menu
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.faults import Family, Fault, Hit, Plan
+from stateward.sim.lives import Ask
+from stateward.sim.sites import Site
 
 #: The letter under which plans of two faults go.
 TWO: Final = "2"

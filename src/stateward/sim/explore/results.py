@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from stateward.sim.etcd.life import Ask, Violation
 from stateward.sim.explore.judging import DETERMINISM, Met, Outcome
 from stateward.sim.explore.plans import LETTERS, TWO
 from stateward.sim.faults import Family, Kind
+from stateward.sim.laws.violations import Violation
+from stateward.sim.lives import Ask
 
 #: The letter of lives in which nothing goes wrong.
 NONE: Final = "-"

@@ -12,8 +12,10 @@ from functools import cached_property
 from typing import Final
 
 from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.kube.resources import BUILT_IN
-from stateward.sim.etcd.life import Ask, Life, Site
+from stateward.sim.lives import Ask, Life
+from stateward.sim.sites import Site
 
 _LEASES: Final = " leases."
 
@@ -21,7 +23,7 @@ _LEASES: Final = " leases."
 _FIRST_RENEWALS, _ONE_RENEWAL_IN = 4, 8
 
 #: The names of kinds, by how calls write them.
-_KINDS: Final = {str(it): it.kind for it in (*BUILT_IN, ETCD_CLUSTERS)}
+_KINDS: Final = {str(it): it.kind for it in (*BUILT_IN, ETCD_CLUSTERS, CLUSTERS, PROCESS_GROUPS)}
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from stateward.sim.etcd.life import Ask
 from stateward.sim.faults import Fault, Hit, Kind, Plan
+from stateward.sim.lives import Ask
 
 Fails = Callable[[Ask], bool]
 

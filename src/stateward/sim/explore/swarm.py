@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from stateward.core.chance import Chance
-from stateward.sim.etcd.life import Ask
 from stateward.sim.explore.menus import menu
 from stateward.sim.explore.plans import pick, size_of
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.faults import Family, Hit, Plan
+from stateward.sim.lives import Ask
 
 #: How many operators there are, each as likely as it stands here.
 _OPERATORS: Final = (1, 1, 2, 2, 3)

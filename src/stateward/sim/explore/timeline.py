@@ -7,20 +7,23 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Final
 
-from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.kube.client import Change
-from stateward.kube.resources import EVENTS, LEASES, PODS, STATEFUL_SETS, VOLUME_CLAIMS
+from stateward.kube.resources import EVENTS, LEASES, PODS, VOLUME_CLAIMS
 from stateward.local.store import StoreEvent
-from stateward.sim.etcd.life import Ask, Life, Site, live
-from stateward.sim.etcd.world import EtcdWorld
+from stateward.sim.lives import Ask, Life
+from stateward.sim.products import Peopled, Product, live, product
+from stateward.sim.sites import Site
 
 #: Stands before what went wrong.
 _MARK: Final = "!!!"
+
+#: Says of an object what is worth telling.
+Teller = Callable[[dict[str, Any]], str]
 
 #: Calls that say nothing: renewals, and the writing of events, which are told themselves.
 _NOISE: Final = (LEASES.name, EVENTS.name)
@@ -44,21 +47,25 @@ class Entry:
 class Diary:
     """Listens to a world and writes down what people want to read."""
 
-    def __init__(self) -> None:
+    def __init__(self, product: Product) -> None:
         self.entries: list[Entry] = []
-        self._members: dict[int, str] = {}
+        self._product = product
+        self._tellers = {**_TELLERS, **product.tellers}
+        self._pictures: dict[str, str] = {}
 
-    def open(self, it: EtcdWorld) -> None:
+    def open(self, it: Peopled) -> None:
         """Begin to listen; nothing in the world changes by it."""
         clock = it.world.loop.time
         it.world.api.store.listen(lambda event: self._changed(clock(), event))
-        it.world.weather.listeners.append(lambda _, __: self._look_at_etcd(clock(), it))
+        it.world.weather.listeners.append(
+            lambda _, __: self._look_beside(clock(), self._product.pictures(it))
+        )
 
     def _changed(self, now: float, event: StoreEvent) -> None:
         if event.resource == LEASES.name:
             return
         words = _VERBS[event.change]
-        told = _told(event)
+        told = _told(event, self._tellers)
         if event.resource == EVENTS.name:
             if told:  # what is said again is counted, and not told
                 self.entries.append(Entry(now, "  event", told))
@@ -68,47 +75,25 @@ class Diary:
                 Entry(now, "kubernetes", f"{kind} {event.now.key} {words} {told}".rstrip())
             )
 
-    def _look_at_etcd(self, now: float, it: EtcdWorld) -> None:
-        """Tell who are members and who leads, when that has changed since the last call."""
-        universe = it.universe
-        for number, (cluster_id, history) in enumerate(universe.histories.items()):
-            state = history.states[-1]
-            names = ", ".join(
-                (m.name or "(not started)") + (" (learner)" if m.learner else "")
-                for m in state.members.values()
-            )
-            leader = universe.leader_of(history)
-            led = f"led by {leader.start.name}" if leader is not None else "leaderless"
-            picture = f"cluster {number}: {names}; {led}"
-            if self._members.get(cluster_id) != picture:
-                self._members[cluster_id] = picture
-                self.entries.append(Entry(now, "etcd", picture))
+    def _look_beside(self, now: float, pictures: Iterator[tuple[str, str]]) -> None:
+        """Tell what databases look like, when that has changed since the last call."""
+        for name, picture in pictures:
+            if self._pictures.get(name) != picture:
+                self._pictures[name] = picture
+                self.entries.append(Entry(now, self._product.name, picture))
 
 
 _VERBS: Final = {Change.ADDED: "made", Change.MODIFIED: "changed", Change.DELETED: "gone"}
 
 
-def _told(event: StoreEvent) -> str:
+def _told(event: StoreEvent, tellers: Mapping[str, Teller]) -> str:
     """Return what is worth telling of an object; nothing if that has not changed."""
-    tell = _TELLERS.get(event.resource)
+    tell = tellers.get(event.resource)
     if tell is None:
         return ""
     now = tell(json.loads(event.now.text))
     before = tell(json.loads(event.before.text)) if event.before is not None else ""
     return now if now != before or event.change is not Change.MODIFIED else ""
-
-
-def _tell_cluster(it: dict[str, Any]) -> str:
-    status = it.get("status", {})
-    # Of what does not hold only readiness says why.
-    conditions = ", ".join(
-        f"{'' if c['status'] == 'True' else 'not '}{c['type']} ({c.get('reason', '')})"
-        for c in status.get("conditions", ())
-        if c["status"] == "True" or c["type"] == "Ready"
-    )
-    asked = f"asks for {it['spec'].get('replicas', 3)}"
-    leaving = ", deleted" if it["metadata"].get("deletionTimestamp") else ""
-    return f"{asked}{leaving}; {conditions}" if conditions else f"{asked}{leaving}"
 
 
 def _tell_pod(it: dict[str, Any]) -> str:
@@ -121,10 +106,6 @@ def _tell_pod(it: dict[str, Any]) -> str:
     return f"{status.get('phase', 'Pending')}{', ready' if ready else ''}{leaving} on {where}"
 
 
-def _tell_set(it: dict[str, Any]) -> str:
-    return f"asks for {it['spec'].get('replicas', 1)} pods"
-
-
 def _tell_claim(it: dict[str, Any]) -> str:
     leaving = ", deleted" if it["metadata"].get("deletionTimestamp") else ""
     return f"{it.get('status', {}).get('phase', 'Pending')}{leaving}"
@@ -134,10 +115,8 @@ def _tell_event(it: dict[str, Any]) -> str:
     return f"{it.get('reason', '')}: {it.get('note', it.get('message', ''))}"
 
 
-_TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
-    ETCD_CLUSTERS.name: _tell_cluster,
+_TELLERS: Final[dict[str, Teller]] = {
     PODS.name: _tell_pod,
-    STATEFUL_SETS.name: _tell_set,
     VOLUME_CLAIMS.name: _tell_claim,
     EVENTS.name: _tell_event,
 }
@@ -148,7 +127,7 @@ _TELLERS: Final[dict[str, Callable[[dict[str, Any]], str]]] = {
 
 def tell(ask: Ask) -> tuple[Life, list[str]]:
     """Live a plan and return its life with a timeline."""
-    diary = Diary()
+    diary = Diary(product(ask.scenario))
     life = live(ask, diary.open)
     entries = [*_from_trace(life), *_from_calls(life), *diary.entries]
     return life, [str(it) for it in sorted(entries, key=lambda it: it.at)]

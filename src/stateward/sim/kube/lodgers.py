@@ -42,6 +42,7 @@ class Node:
     """A place for pods."""
 
     name: str
+    zone: str = ""
     #: Kubernetes hears nothing of it, and it nothing of Kubernetes.
     lost: bool = False
     #: Without power, nothing runs on it either.
@@ -59,6 +60,8 @@ class Lodger:
     node: Node
     address: str
     chance: Chance
+    #: Its containers; the program is that of the first.
+    containers: tuple[str, ...]
     program: Program | None = None
     restarts: int = 0
     #: How often in a row it ended soon after its start.
@@ -83,14 +86,12 @@ def status_of(lodger: Lodger, now: float) -> Json:
         if program is not None
         else {"waiting": {"reason": lodger.waiting}}
     )
-    container: Json = {
-        "name": "etcd",
-        "ready": ready,
-        "restartCount": lodger.restarts,
-        "state": state,
-    }
+    main, *others = (
+        {"name": it, "ready": ready, "restartCount": 0, "state": state} for it in lodger.containers
+    )
+    main["restartCount"] = lodger.restarts
     if lodger.last_end is not None:
-        container["lastState"] = {"terminated": lodger.last_end}
+        main["lastState"] = {"terminated": lodger.last_end}
     said = {
         "Ready": "True" if ready else "False",
         "ContainersReady": "True" if ready else "False",
@@ -100,8 +101,9 @@ def status_of(lodger: Lodger, now: float) -> Json:
     return {
         "phase": "Running" if lodger.started_at else "Pending",
         "podIP": lodger.address,
+        "podIPs": [{"ip": lodger.address}],
         "conditions": [_condition(old, kind, status, now) for kind, status in said.items()],
-        "containerStatuses": [container],
+        "containerStatuses": [main, *others],
     }
 
 

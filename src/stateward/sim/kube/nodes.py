@@ -7,7 +7,7 @@ ready, and after five minutes they are deleted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from stateward.core.chance import Chance
 from stateward.core.moments import to_rfc3339
@@ -40,13 +40,26 @@ class Nodes:
     """All nodes of a cluster, its scheduler included."""
 
     def __init__(
-        self, loop: SimLoop, api: Api, chance: Chance, runner: Runner, *, count: int = 3
+        self,
+        loop: SimLoop,
+        api: Api,
+        chance: Chance,
+        runner: Runner,
+        *,
+        nodes: Sequence[Node] = (),
+        main: str = "etcd",
     ) -> None:
         self._loop = loop
         self._api = api
         self._chance = chance
         self._kubelet = Kubelet(loop, api, runner)
-        self.nodes = [Node(f"node-{n}") for n in range(count)]
+        self.nodes = list(nodes) or [Node(f"node-{n}") for n in range(3)]
+        #: The container whose program is run.
+        self._main = main
+        #: How unwelcome a pod is on a node; where it is least so, it goes.
+        self.crowding: Callable[[Json, Node], int] = lambda _pod, _node: 0
+        #: Told when Kubernetes notices that it hears nothing of a node, and when it does again.
+        self.on_heard: Callable[[Node], None] | None = None
         #: How many wishes there are that no pod finds a place.
         self.closed = 0
         self._addresses = 0
@@ -87,12 +100,16 @@ class Nodes:
                 self._kubelet.switch_off(it)
         noticed = self._chance.stream(f"{name} {loss}").between(*_NOTICED)
         self._while_lost(node, loss, noticed, self._kubelet.tell_unheard)
+        if (tell := self.on_heard) is not None:
+            self._loop.call_outside(noticed, lambda: tell(node))
         self._while_lost(node, loss, noticed + _TOLERATED, self._drive_out)
 
     def find(self, name: str) -> None:
         """Bring a node back."""
         node = self._node(name)
         was_dark, node.lost, node.dark = node.dark, False, False
+        if self.on_heard is not None:
+            self.on_heard(node)
         for it in self._on(node):
             self._kubelet.catch_up(it, was_dark=was_dark)
 
@@ -160,7 +177,8 @@ class Nodes:
             return
         self._api.bind(key, Target(node.name))
         address = self._used(key.name) or self._unused()
-        self._kubelet.take_in(Lodger(key, uid, node, address, self._luck[uid]))
+        named = sorted((it["name"] for it in pod["spec"]["containers"]), key=self._main.__ne__)
+        self._kubelet.take_in(Lodger(key, uid, node, address, self._luck[uid], tuple(named)))
 
     def _used(self, name: str) -> str:
         """Return an address that a pod of another name had, if those are given once more."""
@@ -184,7 +202,11 @@ class Nodes:
         # Kubernetes sends pods to a node until it has noticed that it is lost; they would wait
         # there. It is enough that those wait that were there.
         taking = [it for it in self.nodes if not it.lost]
-        return min(taking, key=lambda it: (len(self._on(it)), it.name), default=None)
+        return min(
+            taking,
+            key=lambda it: (self.crowding(pod, it), len(self._on(it)), it.name),
+            default=None,
+        )
 
     def _claims_bound(self, pod: Json) -> bool:
         for name in claims_of(pod):

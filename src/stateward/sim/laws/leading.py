@@ -15,7 +15,7 @@ from stateward.local.store import StoreEvent
 from stateward.sim.laws.watchman import Sent, Watchman
 from stateward.sim.network import Asked
 
-#: How often one process may ask for the lease in one minute of calm.
+#: How often one process may ask for the lease in one minute of calm, by the terms of etcd's.
 MOST: Final = 11
 _MINUTE: Final = 60.0
 #: What those may write who do not lead: that is how they come to.
@@ -81,7 +81,8 @@ class StandBy:
 
     law = "K9"
 
-    def __init__(self, watchman: Watchman) -> None:
+    def __init__(self, watchman: Watchman, most: int = MOST) -> None:
+        self._most = most
         self._book = watchman.book
         self._time = watchman.world.loop.time
         self._asked: dict[str, deque[float]] = {}
@@ -96,5 +97,5 @@ class StandBy:
         times.append(now)
         while times[0] < now - _MINUTE:
             times.popleft()
-        if self.calm and len(times) > MOST:
-            self._book.report(self.law, who, f"{call}: more than {MOST} times in a minute")
+        if self.calm and len(times) > self._most:
+            self._book.report(self.law, who, f"{call}: more than {self._most} times in a minute")

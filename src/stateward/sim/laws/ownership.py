@@ -24,7 +24,9 @@ class Ownership:
 
     law = "K3"
 
-    def __init__(self, watchman: Watchman, family: Family) -> None:
+    def __init__(self, watchman: Watchman, family: Family, only: str = "") -> None:
+        #: The controller that works for such objects; empty: all do.
+        self._only = only
         self._book = watchman.book
         self._store = watchman.world.api.store
         self._time = watchman.world.loop.time
@@ -34,6 +36,8 @@ class Ownership:
     def _sent(self, sent: Sent) -> None:
         call = sent.kube
         if call is None or not call.writes or call.resource.name in _ITS_OWN:
+            return
+        if self._only and sent.controller != self._only:
             return
         if call.resource.name == self._family.custom.resource.name:
             wrong = "" if call.key == sent.about else "which it does not work for"

@@ -51,6 +51,8 @@ class Sent:
     #: The object that it works for; None: for itself, as with leases.
     about: ObjectKey | None
     at: float
+    #: The controller whose pass sent it; empty: none's.
+    controller: str = ""
 
     @property
     def kube(self) -> Call | None:
@@ -114,7 +116,7 @@ class Watchman:
             return  # every few seconds, and no law is about them
         about = about_now()
         self._abouts[id(call)] = about
-        sent = Sent(who, call, about, self.world.loop.time())
+        sent = Sent(who, call, about, self.world.loop.time(), controller_now())
         for ear in self._ears:
             ear(sent)
 
@@ -124,6 +126,12 @@ def about_now() -> ObjectKey | None:
     found = PASS.get()
     key = found[-1] if isinstance(found, tuple) else None
     return key if isinstance(key, ObjectKey) else None
+
+
+def controller_now() -> str:
+    """Return the name of the controller whose pass runs."""
+    found = PASS.get()
+    return found[0] if isinstance(found, tuple) and isinstance(found[0], str) else ""
 
 
 def leaves(stored: Stored | None) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from stateward.core.errors import UsageError
-from stateward.sim.etcd.life import Ask, Life
 from stateward.sim.faults import Fault, Hit, Plan
+from stateward.sim.lives import Ask, Life
 
 _BETWEEN = " | "
 #: Between faults that come at the same call.

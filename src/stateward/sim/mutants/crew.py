@@ -14,12 +14,14 @@ from multiprocessing.process import BaseProcess
 from typing import Final
 
 from stateward.core.errors import HouseError, UsageError
-from stateward.sim.etcd.life import Ask
+from stateward.sim.lives import Ask
 from stateward.sim.mutants import generated
 from stateward.sim.mutants.clues import Clue
 from stateward.sim.mutants.ground import Ground, Spot, Walk, calm_ground, ground, spot
 from stateward.sim.mutants.hunt import Hunt, Mutant, Verdict
 from stateward.sim.mutants.named import NAMED
+from stateward.sim.mutants.planting import Named
+from stateward.sim.products import ETCD, PRODUCTS, product
 
 #: The law that a life must have an end.
 HANGS: Final = "HANGS"
@@ -100,10 +102,19 @@ def chase(mutants: Sequence[Mutant], how: Chase) -> Iterator[Verdict]:
                 others.append(mutant)
     if others:
         how.say(f"for {len(others)} that live or are new, lives of all kinds come first")
-        there = ground(sample=1, walk=walk_together(how.jobs))
+        there = ground(_scenarios(others), sample=1, walk=walk_together(how.jobs))
         for few, lives in ((False, how.budget), (True, min(how.budget, _AGAIN))):
             some = [it for it in others if (it.id in how.explained) is few]
             yield from (verdict for _, verdict in hunts(some, replace(how, budget=lives), there))
+
+
+def _scenarios(mutants: Iterable[Mutant]) -> Iterator[str]:
+    """Yield the scenarios in which some bugs can show: all of the products that they are about."""
+    looks = [it.looks[0].scenario for it in mutants if isinstance(it, Named) and it.looks]
+    about = {product(it).name for it in looks}
+    if any(not isinstance(it, Named) for it in mutants):
+        about.add(ETCD.name)
+    return (name for it in PRODUCTS if it.name in about for name in it.scenarios)
 
 
 def hunts(mutants: Sequence[Mutant], how: Chase, where: Ground) -> Iterator[tuple[Mutant, Verdict]]:

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from types import FrameType
 from typing import Any, Final
 
-from stateward.sim.etcd.life import Ask, Life, live
-from stateward.sim.etcd.scenarios import SCENARIOS
 from stateward.sim.explore.menus import menu
 from stateward.sim.explore.plans import Space, in_turn, operators, pick, size_of, spaces
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.faults import Family, Plan
+from stateward.sim.lives import Ask, Life
 from stateward.sim.mutants.generated import MODULES, PACKAGE
+from stateward.sim.products import ETCD, live
 
 #: The families that are tried when nothing is known of a bug.
 FAMILIES: Final = "AKBDFCGIJ"
@@ -104,7 +104,7 @@ def ground(
     scenarios: Iterable[str] = (), *, sample: int = 0, seed: int = 1, walk: Walk = walked
 ) -> Ground:
     """Live every scenario in calm, with one operator and with two, and a sample of each family."""
-    names = tuple(scenarios) or tuple(SCENARIOS)
+    names = tuple(scenarios) or tuple(ETCD.scenarios)
     asks = [Ask(name, seed=seed, operators=count) for name in names for count in (1, 2)]
     calm = Ground(tuple(sorted(walk(asks), key=_length)))
     every = spaces((Scene(it.life) for it in calm.calm), FAMILIES)

@@ -12,14 +12,15 @@ from itertools import chain, islice
 from typing import Final, Protocol
 
 from stateward.core.errors import UsageError
-from stateward.sim.etcd.life import Ask, Life, Violation, live
-from stateward.sim.etcd.oracles.differences import differences
 from stateward.sim.explore.judging import BROKEN
 from stateward.sim.faults import CALM
+from stateward.sim.laws.violations import Violation
+from stateward.sim.lives import Ask, Life
 from stateward.sim.mutants.clues import Clue
 from stateward.sim.mutants.generated import Generated
 from stateward.sim.mutants.ground import Ground
 from stateward.sim.mutants.planting import Named
+from stateward.sim.products import differences, live
 
 #: How many lives with faults a bug that changes nothing gets to change something.
 _FEW: Final = 30

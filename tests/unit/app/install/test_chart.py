@@ -13,6 +13,7 @@ from stateward import __version__
 from stateward.app.install import chart, generated
 from stateward.app.install.chart import Release
 from stateward.app.install.choices import laid_over
+from stateward.app.settings import FDB_BINARIES
 from stateward.kube.codec import Json
 
 ALL_ON: Json = {
@@ -133,7 +134,7 @@ def test_what_looks_like_a_number_is_a_name() -> None:
 
 def test_definitions_stay_when_the_release_goes() -> None:
     kept = [it for it in made() if it["kind"] == "CustomResourceDefinition"]
-    assert [it["metadata"]["annotations"] for it in kept] == [generated.KEPT]
+    assert [it["metadata"]["annotations"] for it in kept] == [generated.KEPT] * 3
 
 
 def test_alone_it_has_no_budget_that_would_keep_a_node_from_being_emptied() -> None:
@@ -179,10 +180,18 @@ def test_people_are_told_how_to_remove_all_but_the_definitions(chosen: Json) -> 
 @pytest.mark.parametrize(
     ("chosen", "first"),
     [
-        ({}, "Stateward {} looks after etcd clusters in: stateward."),
+        ({}, "Stateward {} looks after etcd and FoundationDB clusters in: stateward."),
         (
             {"watch": {"clusterWide": True}},
-            "Stateward {} looks after etcd clusters in all namespaces.",
+            "Stateward {} looks after etcd and FoundationDB clusters in all namespaces.",
+        ),
+        (
+            {"products": {"foundationdb": False}},
+            "Stateward {} looks after etcd clusters in: stateward.",
+        ),
+        (
+            {"products": {"etcd": False}},
+            "Stateward {} looks after FoundationDB clusters in: stateward.",
         ),
     ],
 )
@@ -190,3 +199,32 @@ def test_what_people_are_told(chosen: Json, first: str) -> None:
     said = chart.notes(Release(), laid_over(chart.usual_values(), chosen))
     assert said.splitlines()[0] == first.format(__version__)
     assert "kubectl --namespace stateward rollout status deployment/stateward" in said
+
+
+def ran(documents: list[Json]) -> Json:
+    spec: Json = one("Deployment", documents)["spec"]["template"]["spec"]
+    return spec
+
+
+def test_programs_of_foundationdb_are_copied_to_where_the_operator_looks() -> None:
+    chosen = [{"version": "7.1.67"}, {"version": "7.3.79", "image": "mine/fdb:1"}]
+    spec = ran(made(foundationdb={"binaries": chosen}))
+    before = spec["initContainers"]
+    assert [it["image"] for it in before] == [
+        "foundationdb/fdb-kubernetes-monitor:7.1.67",
+        "mine/fdb:1",
+    ]
+    (volume,) = {it["volumeMounts"][0]["name"] for it in before}
+    mounts = {it["name"]: it["mountPath"] for it in spec["containers"][0]["volumeMounts"]}
+    assert mounts == {volume: FDB_BINARIES, "temporary": "/tmp"}
+    assert {it["name"] for it in spec["volumes"]} == set(mounts)
+
+
+def test_without_foundationdb_there_is_nothing_of_it() -> None:
+    documents = made(products={"foundationdb": False})
+    spec = ran(documents)
+    assert not {"initContainers", "volumes"} & spec.keys()
+    rules = one("Role", documents, "stateward")["rules"]
+    assert not any("apps.foundationdb.org" in it["apiGroups"] for it in rules)
+    (environment,) = (it["env"] for it in spec["containers"])
+    assert {"name": "STATEWARD_PRODUCT", "value": "etcd"} in environment

@@ -147,7 +147,10 @@ def test_the_schema_knows_what_a_selector_is(text: str) -> None:
 @pytest.mark.parametrize(
     ("word", "sentence"),
     [
-        ("products.etcd=false", "products: one of etcd must be true"),
+        (
+            "products={etcd: false, foundationdb: false}",
+            "products: one of etcd, foundationdb must be true",
+        ),
         (
             "watch={clusterWide: true, namespaces: [shop]}",
             "watch: must have namespaces or clusterWide, not both",

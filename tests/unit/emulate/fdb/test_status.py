@@ -12,8 +12,10 @@ from fakes.fdb_databases import configured, server
 from fakes.fdb_situations import NOT_PLAYED, SITUATIONS, Situation
 from fakes.fdb_statuses import NAMES, recorded
 from fakes.fdb_statuses import document as recording
+from stateward.core.chance import Chance
 from stateward.core.facts import Fact, Known
 from stateward.core.version import Version
+from stateward.emulate.fdb import saving
 from stateward.emulate.fdb.telling import document
 from stateward.fdb.status import (
     clients,
@@ -173,6 +175,17 @@ def test_processes_say_who_they_are() -> None:
     assert str(one.addresses[0]) == str(server("storage-1").address)
     assert one.localities["zoneid"] == "z1"
     assert [it.role for it in one.entry.roles] == ["coordinator", "storage"]  # type: ignore[union-attr]
+
+
+def test_processes_of_a_hurried_database_are_as_old_as_the_world_says() -> None:
+    """An operator compares that with the age of their pods, which live no faster."""
+    database = configured(seconds=600)
+    patient, database.times = told_by(Situation(database)), 30
+    hurried = told_by(Situation(database))
+    for name, one in patient["cluster"]["processes"].items():
+        told_age = hurried["cluster"]["processes"][name]["uptime_seconds"]
+        assert told_age == pytest.approx(one["uptime_seconds"] / 30, abs=0.001)
+    assert saving.restored(saving.saved(database), Chance(1), lambda _born: 600.0).times == 1
 
 
 def test_who_was_just_lost_is_listed_as_the_real_one_lists_it() -> None:

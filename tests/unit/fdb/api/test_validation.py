@@ -102,7 +102,7 @@ def test_what_is_allowed_is_allowed() -> None:
 def test_a_short_name_has_room_for_every_class() -> None:
     counts = {"cluster_controller": 1, "data_distributor": 1, "storage": 1}
 
-    assert said(spec(processCounts=counts), name="a" * 39) == {}
+    assert said(spec(processCounts=counts), name="a" * 38) == {}
 
 
 @given(JSON)

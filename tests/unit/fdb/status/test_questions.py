@@ -135,6 +135,17 @@ def test_who_did_not_answer_is_listed_without_roles_and_may_not_go() -> None:
     assert "did not answer" in found.reason
 
 
+def test_who_has_just_started_may_not_have_named_its_roles() -> None:
+    tree = document("excluded_done")
+    found = []
+    for seconds in (119.0, 120.0):
+        for it in tree["cluster"]["processes"].values():
+            it["uptime_seconds"] = seconds
+        found.append(exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5", 1))
+    assert isinstance(found[0], Unknown)
+    assert isinstance(found[1], Known)
+
+
 def test_who_has_a_role_that_nobody_knows_may_not_go() -> None:
     tree = document("excluded_done")
     for it in tree["cluster"]["processes"].values():

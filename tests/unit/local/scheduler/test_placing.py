@@ -189,12 +189,7 @@ async def test_a_pod_goes_where_its_volume_was_made():
     scheduler.employ(desk)
     for name in ("n1", "n2"):
         await cluster.node(name)
-    late = {"provisioner": "stateward.dev/local", "volumeBindingMode": "WaitForFirstConsumer"}
-    await cluster.user.create(STORAGE_CLASSES, {"metadata": {"name": "fast"}, **late})
-    wanted = {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"]}
-    size = {"resources": {"requests": {"storage": "1Gi"}}}
-    meta = {"namespace": "shop", "name": "data"}
-    await cluster.user.create(VOLUME_CLAIMS, {"metadata": meta, "spec": wanted | size})
+    await claims(cluster, "data")
 
     def chosen() -> str:
         notes = cluster.see(VOLUME_CLAIMS, "data")["metadata"].get("annotations", {})
@@ -211,3 +206,32 @@ async def test_a_pod_goes_where_its_volume_was_made():
         await cluster.say(VOLUME_CLAIMS, "data", {"status": {"phase": "Bound"}})
         await until(lambda: cluster.see(PODS, "a")["spec"].get("nodeName"))
         assert cluster.see(PODS, "a")["spec"]["nodeName"] == chosen()
+
+
+async def claims(cluster: Cluster, *names: str) -> None:
+    """Make claims whose volumes wait for the first pod."""
+    late = {"provisioner": "stateward.dev/local", "volumeBindingMode": "WaitForFirstConsumer"}
+    await cluster.user.create(STORAGE_CLASSES, {"metadata": {"name": "fast"}, **late})
+    wanted = {"storageClassName": "fast", "accessModes": ["ReadWriteOnce"]}
+    size = {"resources": {"requests": {"storage": "1Gi"}}}
+    for name in names:
+        meta = {"namespace": "shop", "name": name}
+        await cluster.user.create(VOLUME_CLAIMS, {"metadata": meta, "spec": wanted | size})
+
+
+async def test_pods_that_wait_for_their_volumes_see_each_other():
+    cluster = await three()
+    desk = Desk(cluster.user, cluster.ports, Metrics(cluster.clock))
+    scheduler.employ(desk)
+    await claims(cluster, *"abc")
+
+    def chosen() -> set[str]:
+        notes = [cluster.see(VOLUME_CLAIMS, it)["metadata"].get("annotations", {}) for it in "abc"]
+        return {str(it.get("volume.kubernetes.io/selected-node", "")) for it in notes}
+
+    async with running(desk.run()):
+        for name in "abc":
+            volumes = [{"name": "data", "persistentVolumeClaim": {"claimName": name}}]
+            await cluster.pod(name, labels=WEB, affinity=APART, volumes=volumes)
+        await settled()
+        assert chosen() == {"n1", "n2", "n3"}

@@ -17,15 +17,18 @@ from stateward.sim.mutants.named import NAMED
 from stateward.sim.mutants.planting import Mind, Patch
 from stateward.sim.process import PROCESS, SimProcess
 
-#: Those of docs/reliability.md that can be had with etcd; M37 is of FoundationDB.
-NUMBERS = [f"M{it}" for it in range(21, 40) if it != 37]
+#: Those that can be had with etcd, and those of FoundationDB; M39 is of both.
+OF_ETCD = [f"M{it}" for it in range(21, 40) if it != 37]
+OF_FDB = [f"M{it:02}" for it in (1, 2, 4, 5, 6, 7, 11, 12, 14, 15, 16, 17, 37, 40)] + ["M39-fdb"]
+NUMBERS = sorted((*OF_ETCD, *OF_FDB))
+PAINTED = ("stateward.etcd", "stateward.fdb", "stateward.runtime", "stateward.emulate")
 
 
 def picture() -> dict[str, object]:
     """Everything that a patch could change: modules, classes, tables, and the code of functions."""
     found: dict[str, object] = {}
     for name, module in sorted(sys.modules.items()):
-        if name.startswith(("stateward.etcd", "stateward.runtime", "stateward.emulate")):
+        if name.startswith(PAINTED):
             _paint(found, name, module)
     return found | {f"verb {it.__name__}": verb for it, verb in step.VERBS.items()}
 

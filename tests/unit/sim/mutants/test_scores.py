@@ -111,7 +111,7 @@ def test_a_mutant_is_found_by_its_id():
 
 
 UNKNOWN = {
-    "M99": r"--mutant must be one of M21, .*, or a generated one, as G-.*; got 'M99'",
+    "M99": r"--mutant must be one of M01, .*, or a generated one, as G-.*; got 'M99'",
     "G-etcd.nowhere:negate.1": "there is no generated mutant G-etcd.nowhere:negate.1",
 }
 

@@ -24,6 +24,7 @@ from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import document, prose
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.model.connection import ConnectionString
+from stateward.kube.codec import Json
 
 _SKIPPED: Final = (
     "WARNING: the previous command failed, the remaining commands will not be executed."
@@ -47,6 +48,10 @@ _PROBING: Final = 12.0
 #: The same where coordinators lack, and where nobody answers in time.
 _ASKING, _TOO_LATE = 2.0, 30.0
 _STEP: Final = 0.5
+
+
+def _wide(document: Json) -> str:
+    return json.dumps(document, indent=4, separators=(",", " : "))
 
 
 @dataclass(slots=True)
@@ -77,10 +82,12 @@ class Fdbcli:
         #: For how many seconds a database is waited for before anything is asked.
         self.patience = 3.0
         self.log_group = "default"
-        #: Told of every process that is killed, or shall stand still for seconds and then end.
+        #: Told of every process that is killed, or shall stand still for seconds.
         self.killed: Callable[[str], None] = lambda _address: None
         self.suspended: Callable[[str, float], None] = lambda _address, _seconds: None
-        #: Returns the text of a file that ``fileconfigure`` names.
+        #: How a status is written: as fdbcli does it for people, or without spaces.
+        self.layout: Callable[[Json], str] = _wide
+        #: The text of a file that ``fileconfigure`` names.
         self.files: Callable[[str], str | None] = lambda _path: None
 
     def run(self, line: str, timeout: float = 0.0) -> Answer:
@@ -109,8 +116,7 @@ class Fdbcli:
             tape.err += _MALFORMED
             return 1
         until = self._database.now + (timeout or _FOR_EVER)
-        tape.view, tape.string = self.view, self._learn()
-        handles = self._come()
+        tape.view, tape.string, handles = self.view, self._learn(), self._come()
         try:
             for seconds in self._run_all(parts, tape, session):
                 left = until - self._database.now
@@ -200,7 +206,7 @@ class Fdbcli:
         found = document.status(self._database, self.string, self._path, self.view)
         match words:
             case ["json"]:
-                tape.say(json.dumps(found, indent=4, separators=(",", " : ")))
+                tape.say(self.layout(found))
             case ["minimal"]:
                 tape.say(minimal(found))
                 if not found["client"]["cluster_file"]["up_to_date"]:

@@ -69,6 +69,7 @@ class Controller:
         self.database = database
         self._version = version
         self._pace = pace
+        database.times = pace.times
         self._members: dict[str, Wire] = {}
         #: Strangers by address, and until when they are remembered.
         self._met: dict[str, float] = {}

@@ -50,7 +50,8 @@ _SHORT: Final = {
     "m": "memory",
     "M": "storage_memory",
 }
-_KNOWN: Final = Known(
+#: What it understands.
+KNOWN: Final = Known(
     valued={**{it: it for it in _NAMES}, **_SHORT},
     bare=frozenset({"version", "v", "help", "h", "no_config_db", "build_flags"}),
 )
@@ -73,7 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     program = called.name("fdbserver")
     try:
-        told = flags.read(words, _KNOWN)
+        told = flags.read(words, KNOWN)
     except Misunderstood as error:
         called.warn(f"{error}\nTry `{program} --help' for more information.")
         return _WRONG
@@ -99,7 +100,7 @@ def _begun(told: Told, command_line: str) -> int:
         return _NO_FILE
     try:
         tls.check(security)
-        asked = _asked(told, file)
+        asked = asked_of(told, file)
         pace = Pace.told(SystemClock(), os.environ)
         asked.folder.mkdir(parents=True, exist_ok=True)
         held = _taken(asked.folder)
@@ -122,7 +123,8 @@ def _taken(folder: Path) -> IO[str]:
     return held
 
 
-def _asked(told: Told, file: Path) -> Asked:
+def asked_of(told: Told, file: Path) -> Asked:
+    """Return what a command line asks for; raise ValueError when that cannot be."""
     values = told.values
     if "public_address" not in values:
         raise ValueError("The -p or --public-address option is required")

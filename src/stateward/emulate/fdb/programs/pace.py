@@ -17,6 +17,7 @@ class Pace:
     """A clock, and how many seconds of the model are one of the world.
 
     All who control a database one after another agree on its time: it begins with its birth.
+    Processes are as old as the world says: that is compared with how old their pods are.
     """
 
     clock: Clock

@@ -93,7 +93,7 @@ def _entry(database: Database, server: Server, storing: set[str]) -> dict[str, A
     }
     found["roles"] = list(_roles(database, server, storing))
     found["messages"] = list(_messages(server, found["roles"]))
-    found["uptime_seconds"] = round(database.now - server.started, 3)
+    found["uptime_seconds"] = round((database.now - server.started) / database.times, 3)
     if server.degraded:
         found["degraded"] = True
     if database.maintenance is not None and server.zone == database.maintenance[0]:

@@ -112,6 +112,10 @@ def _region_problems(said: DatabaseConfiguration) -> Iterator[Problem]:
             message = f"must be other data centers than those of the regions before, got {name}"
             yield Problem(f"{where}.datacenters", message)
         mains |= found
+    priorities = [it.priority for one in said.regions for it in one.datacenters if not it.satellite]
+    if priorities and max(priorities) < 0:
+        message = "must have one that may write: a data center with a priority of 0 or more"
+        yield Problem(f"{_WHERE}.regions", message)
 
 
 def _center_problems(region: RegionSetting, where: str) -> Iterator[Problem]:

@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from stateward.sim.etcd.life import Life
 from stateward.sim.faults import Family, Fault, Kind
 from stateward.sim.laws.violations import Violation
+from stateward.sim.lives import Life
 
 #: How often more than in the calm life operators may do something, by what they do.
 Room = Mapping[str, int]

@@ -1,0 +1,1 @@
+"""FoundationDB by its own client library, where there is one."""

@@ -1,0 +1,41 @@
+"""What is noted during one pass, to be told at its end; nothing else changes during a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from stateward.core.version import Version
+from stateward.fdb.api.status import Progress
+from stateward.fdb.decide.coordinating import CoordinatorPlan
+from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.model.connection import ConnectionString
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A step that a guard did not let act."""
+
+    step: str
+    refusal: Refusal
+
+
+@dataclass(slots=True)
+class Book:
+    """Every refusal, what is known since a moment ago, and how far long work is."""
+
+    refused: list[Refused] = field(default_factory=list)
+    #: How the database is found from now on, where a step changed it.
+    connection: ConnectionString | None = None
+    #: The database was made in this pass.
+    configured: bool = False
+    #: The version that ran when the volumes were left that are taken over, and whose they were.
+    running: Version | None = None
+    adopted_from: str = ""
+    progress: Progress | None = None
+    #: What is thought of the coordinators, where a step has thought of them.
+    coordinators: CoordinatorPlan | None = None
+
+    def refuse(self, step: str, refusals: Iterable[Refusal]) -> None:
+        """Note what held a step back."""
+        self.refused.extend(Refused(step, it) for it in refusals)

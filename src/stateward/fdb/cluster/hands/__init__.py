@@ -1,0 +1,1 @@
+"""What steps have in common: how they ask, write, mark and wait."""

@@ -1,0 +1,38 @@
+"""Whether a step may act now: all guards are asked, then the user once more, then the others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from stateward.core.outcome import Outcome, Retry
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.guards.guard import Guard, Refusal, refusals
+
+#: Seconds until a guard is asked again that cannot say when it would let something happen.
+_AGAIN: Final = 10.0
+_LATEST: Final = 60.0
+
+
+async def allowed(
+    tools: Tools, seen: Seen, step: str, guards: Sequence[Guard], purpose: str
+) -> Outcome | None:
+    """Return what holds an act back, with every refusal noted; None: it may be done now."""
+    found = refusals(guards, seen.view)
+    if found:
+        return held(seen, step, found, purpose)
+    if not await is_unchanged(tools.client, seen.cluster):
+        return CHANGED
+    taken = await tools.turn.take(seen.view, purpose)
+    return None if taken is None else held(seen, step, (taken,), purpose)
+
+
+def held(seen: Seen, step: str, found: Sequence[Refusal], purpose: str) -> Outcome:
+    """Note refusals; return when to look again."""
+    seen.book.refuse(step, found)
+    times = [it.after for it in found if it.after is not None]
+    after = min(_LATEST, max(times)) if times else _AGAIN
+    words = "; ".join(it.message for it in found)
+    return Retry(max(1.0, after), f"{step}Held", f"{purpose} waits: {words}")

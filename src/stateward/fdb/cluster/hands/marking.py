@@ -1,0 +1,43 @@
+"""Marking process groups: from then on they are emptied, and go when nothing is left on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stateward.core.moments import to_rfc3339
+from stateward.core.outcome import Outcome, Stop
+from stateward.fdb.cluster.hands.editing import edit
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.views import GroupView
+from stateward.kube.codec import Json
+
+_MANY = 5
+
+
+async def mark(
+    tools: Tools, seen: Seen, groups: Sequence[GroupView], why: str, *, skip: bool = False
+) -> Outcome:
+    """Mark groups for removal, and end the pass: who follows must see them as they are then."""
+    if not await is_unchanged(tools.client, seen.cluster):
+        return CHANGED
+    fields: Json = {"remove": True, "removalTimestamp": to_rfc3339(seen.view.now)}
+    if skip:
+        fields |= {"exclusionSkipped": True}
+    changes = {it.name: fields for it in groups}
+    found = await edit(tools.client, seen.groups, changes)
+    return found or Stop(
+        0.0, "MarkedForRemoval", f"process groups shall go ({why}): {names_of(groups)}"
+    )
+
+
+def names_of(groups: Sequence[GroupView]) -> str:
+    """Return groups in words, and only some of many.
+
+    >>> names_of(())
+    'nobody'
+    """
+    shown = ", ".join(str(it.id) for it in groups[:_MANY])
+    more = len(groups) - _MANY
+    return (f"{shown} and {more} more" if more > 0 else shown) or "nobody"

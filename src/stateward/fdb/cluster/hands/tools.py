@@ -1,0 +1,20 @@
+"""What steps do their work with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stateward.core.chance import Chance
+from stateward.fdb.cluster.hands.fence import Fence
+from stateward.fdb.cluster.hands.turns import Turn
+from stateward.kube.client import Client
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """A client of Kubernetes, whose turn it is, the fence before the database, and chance."""
+
+    client: Client
+    turn: Turn
+    fence: Fence
+    chance: Chance

@@ -1,0 +1,199 @@
+"""Looking at a cluster: its objects from the caches, and its database asked once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from stateward.core.errors import PeerError
+from stateward.core.facts import Fact, Known
+from stateward.core.version import Version
+from stateward.fdb.admin.ports import Admin, Databases
+from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.cluster.left import left_of
+from stateward.fdb.cluster.plans import Kinds, Plan, Plans
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.cluster.whereabouts import whereabouts
+from stateward.fdb.decide.groups import additions, leftovers
+from stateward.fdb.decide.groups.leftovers import Left
+from stateward.fdb.groups.board import Posted
+from stateward.fdb.groups.observe import Eyes
+from stateward.fdb.groups.seen import cluster_uid
+from stateward.fdb.groups.viewing import view_of
+from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.names import (
+    ProcessGroupID,
+    config_map_name,
+    headless_service_name,
+)
+from stateward.fdb.model.versions import are_compatible
+from stateward.fdb.status import coordinators, health, processes
+from stateward.fdb.status.maintenance import maintenance
+from stateward.fdb.status.processes import Roster
+from stateward.fdb.status.reading import Status
+from stateward.fdb.views import ClusterView
+from stateward.kube.meta import ObjectKey
+from stateward.kube.objects.configs import ConfigMap
+
+_NOBODY: Final = "there is nobody to ask: no coordinators were chosen yet"
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """What a database said, and what follows from it for who asks it next."""
+
+    status: Status
+    admin: Admin | None
+    running: Version
+    connection: ConnectionString | None
+    configured: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Where everything is seen."""
+
+    eyes: Eyes
+    databases: Databases
+    plans: Plans
+
+
+class Observer:
+    """Sees one cluster at a time, whole."""
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources = sources
+
+    async def look(self, cluster: FoundationDBCluster) -> Seen:
+        """Return the cluster as it is; what the database does not say is unknown, and says why."""
+        key, eyes = cluster.metadata.key, self._sources.eyes
+        config_map = eyes.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name)))
+        heard = await self._hear(cluster, config_map)
+        plan = self._sources.plans.plan(cluster, heard.running, heard.connection)
+        objects = self._groups(cluster)
+        config = self._sources.plans.config(plan, _kinds(objects.values()))
+        self._post(cluster, plan, heard, config["data"])
+        plans = self._sources.plans
+        around = eyes.around(key)
+        staying = (it for it in objects.values() if not it.spec.remove)
+        view = ClusterView(
+            key=key,
+            generation=cluster.metadata.generation,
+            spec=plan.spec,
+            status=cluster.status,
+            now=around.now,
+            database=heard.status,
+            groups=tuple(view_of(eyes.glance(it, around), eyes.memo) for it in objects.values()),
+            counts=plan.counts,
+            running_version=heard.running,
+            connection=heard.connection,
+            configured=heard.configured,
+        )
+        looks = leftovers.concerns(view) or additions.missing(view)
+        return Seen(
+            cluster=cluster,
+            view=view,
+            groups=objects,
+            wanted=plan.wanted,
+            outdated=frozenset(it.metadata.name for it in staying if not plans.is_shaped(plan, it)),
+            config=config,
+            config_map=config_map,
+            service=eyes.caches.services.get(
+                ObjectKey(key.namespace, headless_service_name(key.name))
+            ),
+            admin=heard.admin,
+            left=left_of(eyes.caches, cluster, plan.spec) if looks else Left(),
+        )
+
+    def forget(self, cluster: ObjectKey) -> None:
+        """Let go of what was kept for a cluster that is gone."""
+        self._sources.databases.forget(cluster)
+        self._sources.eyes.board.forget(cluster)
+
+    # ------------------------------------------------------------------ the database
+
+    async def _hear(self, cluster: FoundationDBCluster, config_map: ConfigMap | None) -> _Heard:
+        """Ask the database, once; whether it was made is its own to say, wherever it was found."""
+        found = whereabouts(cluster, self._sources.plans.spec(cluster), config_map)
+        connection, version = found.connection, found.running
+        if connection is None:
+            nothing = Status(self._sources.eyes.clock.now(), flaws={"": _NOBODY})
+            return _Heard(nothing, None, version, None, configured=False)
+        admin = self._sources.databases.reach(cluster.metadata.key, connection, version)
+        try:
+            said = await admin.status()
+        except PeerError as error:
+            said = Status(self._sources.eyes.clock.now(), flaws={"": error.message})
+        newest = coordinators.connection_string(said)
+        made = health.is_configured(said)
+        return _Heard(
+            said,
+            admin,
+            _running(processes.roster(said), version),
+            newest.value if isinstance(newest, Known) else connection,
+            configured=cluster.status.configured or (isinstance(made, Known) and made.value),
+        )
+
+    def _post(
+        self, cluster: FoundationDBCluster, plan: Plan, heard: _Heard, data: dict[str, str]
+    ) -> None:
+        """Let the controller of groups know what the database said."""
+        zone, available = maintenance(heard.status), health.is_available(heard.status)
+        target = Version.parse(plan.spec.version)
+        posted = Posted(
+            at=heard.status.at,
+            processes=processes.roster(heard.status),
+            version=target if are_compatible(target, heard.running) else heard.running,
+            maintenance_zone=zone.value.zone if isinstance(zone, Known) and zone.value else "",
+            data=data,
+            available=isinstance(available, Known) and available.value,
+        )
+        self._sources.eyes.board.post(cluster.metadata.key, posted)
+
+    # ------------------------------------------------------------------ process groups
+
+    def _groups(self, cluster: FoundationDBCluster) -> dict[str, FoundationDBProcessGroup]:
+        """Return the objects of this very cluster; those of an earlier one of its name are not."""
+        found = self._sources.eyes.caches.of_cluster(cluster.metadata.key)
+        return {
+            it.metadata.name: it
+            for it in found
+            if cluster_uid(it) == cluster.metadata.uid and _is_named(it)
+        }
+
+
+def _is_named(group: FoundationDBProcessGroup) -> bool:
+    """Tell whether somebody's hand left a group with an id that is none."""
+    try:
+        ProcessGroupID.parse(group.spec.process_group_id)
+    except ValueError:
+        return False
+    return True
+
+
+def _kinds(objects: Iterable[FoundationDBProcessGroup]) -> Kinds:
+    found = set()
+    for it in objects:
+        spec = it.spec
+        process_class = ProcessGroupID.parse(spec.process_group_id).process_class
+        found.add((process_class, spec.servers_per_pod, spec.image_type))
+    return frozenset(found)
+
+
+def _running(roster: Fact[Roster], former: Version) -> Version:
+    """Return the version that most processes run, of two the newer; what ran, if nobody says."""
+    if not isinstance(roster, Known):
+        return former
+    everybody = [*roster.value.nameless]
+    for group in roster.value.groups.values():
+        everybody.extend(group)
+    versions = Counter(it.entry.version for it in everybody if isinstance(it.entry.version, str))
+    found = []
+    for text, many in versions.items():
+        try:
+            found.append((many, Version.parse(text)))
+        except ValueError:
+            continue
+    return max(found, default=(0, former))[1]

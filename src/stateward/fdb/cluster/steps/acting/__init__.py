@@ -1,0 +1,1 @@
+"""Steps that act on the database."""

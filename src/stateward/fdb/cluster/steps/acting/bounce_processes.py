@@ -1,0 +1,117 @@
+"""BounceProcesses: processes with other arguments than wanted are started anew, at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from msgspec import UNSET
+
+from stateward.core.errors import PeerError
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Stop
+from stateward.fdb.api.group import GroupConditionType
+from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide import bounces
+from stateward.fdb.decide.bounces import BouncePlan
+from stateward.fdb.decide.clients import of_other_patch
+from stateward.fdb.decide.held import is_whole
+from stateward.fdb.guards import acts
+from stateward.fdb.views import ClusterView, GroupView
+
+_AGAIN: Final = 15.0
+_SOON: Final = 1.0
+#: For how long after a pod was made the database may still tell of the process before it.
+_YOUNG: Final = 60.0
+#: What was asked for, and by group what its processes ran with.
+_Tried: TypeAlias = tuple[int, frozenset[tuple[str, tuple[str, ...]]]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kill:
+    tried: _Tried
+    names: tuple[str, ...]
+    at: float
+
+
+class BounceProcesses:
+    """Kills them all in one command, so that the database recovers once."""
+
+    name = "BounceProcesses"
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+        #: By the uid of a cluster: the last restart, until it is seen that it helped.
+        self._last: dict[str, _Kill] = {}
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Kill those that must be started anew, once all of them are ready for it."""
+        view, admin = seen.view, seen.admin
+        if not view.configured or admin is None:
+            return DONE
+        plan = bounces.plan(view)
+        if plan.waiting:
+            words = "; ".join(f"{it.group}: {it.why}" for it in plan.waiting[:3])
+            return Retry(_AGAIN, "BounceWaits", words)
+        uid = seen.cluster.metadata.uid
+        if not plan.kill:
+            if (last := self._last.get(uid)) is not None and _helped(view, last):
+                del self._last[uid]
+            return _told_of_versions(view)
+        if _is_in_vain(view, plan, self._last.get(uid)):
+            return Blocked(
+                "BounceDidNotHelp",
+                f"{names_of(plan.groups)} came back with the same arguments, which are not wanted",
+                "see with what their pods start fdbserver: an image or a template that sets its own"
+                " arguments; any change of the spec lets them be started anew once more",
+            )
+        held = await allowed(self._tools, seen, self.name, acts.BOUNCE, "starting processes anew")
+        if held is not None:
+            return held
+        try:
+            await self._tools.fence.change(admin.kill, plan.kill)
+        except PeerError as error:
+            return trouble(f"{names_of(plan.groups)} are to be started anew", error)
+        names = tuple(it.name for it in plan.groups)
+        self._last[uid] = _Kill(_tried(view, plan.groups), names, view.now)
+        words = f"processes are started anew: {names_of(plan.groups)}"
+        return Stop(_SOON, "ProcessesBounced", words)
+
+
+def _tried(view: ClusterView, groups: tuple[GroupView, ...]) -> _Tried:
+    lines = ((it.name, tuple(sorted(_lines(it)))) for it in groups)
+    return view.generation, frozenset(lines)
+
+
+def _lines(group: GroupView) -> list[str]:
+    return [str(it.entry.command_line) for it in group.processes]
+
+
+def _helped(view: ClusterView, last: _Kill) -> bool:
+    """Tell whether all that were started anew are back, as they shall be."""
+    wrong = GroupConditionType.INCORRECT_COMMAND_LINE
+    return all(is_whole(it) and not it.has(wrong) for it in view.named(last.names))
+
+
+def _is_in_vain(view: ClusterView, plan: BouncePlan, last: _Kill | None) -> bool:
+    """Tell whether all of them were started anew for this before, and came back as they were."""
+    if last is None or last.tried != _tried(view, plan.groups):
+        return False
+    uptimes = [it.entry.uptime_seconds for one in plan.groups for it in one.processes]
+    return all(it is UNSET or it < view.now - last.at for it in uptimes)
+
+
+def _told_of_versions(view: ClusterView) -> Outcome:
+    """Say whose image is not the version that is asked for: a restart would not change it."""
+    groups = of_other_patch(view)
+    if not groups:
+        return DONE
+    found = ", ".join(sorted({str(it.entry.version) for one in groups for it in one.processes}))
+    words = f"{names_of(groups)} run {found}, not {view.spec.version}, with the image asked for"
+    if all(it.pod is not None and view.now - it.pod.created < _YOUNG for it in groups):
+        return Retry(_AGAIN, "VersionDiffers", words)
+    hint = "let spec.version and the images (imageConfigs, podTemplate) say the same version"
+    return Blocked("VersionDiffers", words, hint)

@@ -1,0 +1,1 @@
+"""Steps that decide what there shall be, and wait for those who make it."""

@@ -1,0 +1,111 @@
+"""SettleLeftVolumes: what an earlier cluster of this name left is taken over, or left alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stateward.core.outcome import DONE, Blocked, Done, Outcome, Stop
+from stateward.fdb.api.kind import PROCESS_GROUPS
+from stateward.fdb.build.groups import group_document
+from stateward.fdb.cluster.hands.editing import each
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide.groups import leftovers
+from stateward.fdb.decide.groups.leftovers import Ask, Begin, Leaving, NotFound, Take
+from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.model.names import LEFT_VOLUMES, pod_name
+from stateward.kube.codec import Json
+from stateward.kube.errors import AlreadyExists
+from stateward.kube.meta import ObjectKey
+
+#: Seconds until it is looked for again what a person says, or what goes; an event tells sooner.
+_AGAIN: Final = 15.0
+_SOON: Final = 1.0
+
+
+class SettleLeftVolumes:
+    """Ends every pass until a person has said what becomes of them; nothing is made before."""
+
+    name = "SettleLeftVolumes"
+
+    def __init__(self, tools: Tools) -> None:
+        self._client = tools.client
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Ask; or have on record whose database this is, then make groups for its volumes."""
+        metadata = seen.cluster.metadata
+        said = metadata.annotations.get(LEFT_VOLUMES, "")
+        match leftovers.settle(seen.view, metadata.uid, seen.left, said):
+            case Leaving(why=why):
+                return Stop(_AGAIN, "LeftoverLeaving", why)
+            case Ask(message=message, hint=hint):
+                seen.book.refuse(self.name, [Refusal("VolumesLeft", message, hint)])
+                return Stop(_AGAIN, "VolumesLeft", message)
+            case Begin() as begin:
+                return await self._begin(seen, begin)
+            case Take() as take:
+                return await self._take(seen, take)
+            case NotFound(message=message):
+                return Blocked(
+                    "DatabaseMoved",
+                    message,
+                    "nothing was overwritten: see 'Deleting a cluster' in"
+                    " docs/foundationdb/operations.md",
+                )
+        return DONE
+
+    async def _begin(self, seen: Seen, begin: Begin) -> Outcome:
+        """Note how the database is found, and that it was made: no other one is made then.
+
+        That an object of this name has our UID says that there is none any more with theirs.
+        """
+        if not await is_unchanged(self._client, seen.cluster):
+            return CHANGED
+        book = seen.book
+        book.connection, book.running = begin.connection, begin.running
+        book.configured, book.adopted_from = True, begin.former
+        return Stop(0.0, "VolumesAdopted", f"its database is found at {begin.connection}")
+
+    async def _take(self, seen: Seen, take: Take) -> Outcome:
+        """Make the objects of groups; each makes the claim its own."""
+        if not await is_unchanged(self._client, seen.cluster):
+            return CHANGED
+        documents: dict[str, Json] = {}
+        for it in take.groups:
+            made = group_document(seen.wanted, it)
+            made["spec"]["adoptVolumeOf"] = take.former
+            documents[pod_name(seen.wanted.name, it)] = made
+
+        taken: list[str] = []
+
+        async def create(name: str) -> None:
+            try:
+                await self._client.create(PROCESS_GROUPS, documents[name])
+            except AlreadyExists:
+                if not await self._is_ours(seen, name):
+                    taken.append(name)
+
+        found = await each(documents, create)
+        if taken:
+            found = Blocked(
+                "NameTaken",
+                f"process group {taken[0]} is there and is not this cluster's",
+                "delete process groups of the earlier cluster that nobody owns",
+            )
+        if found is None:
+            words = f"process groups that were left are back: {len(documents)}"
+            return Stop(_SOON, "ProcessGroupsAdopted", words)
+        return self._stopped(seen, found)
+
+    async def _is_ours(self, seen: Seen, name: str) -> bool:
+        """Tell whether the object of a name is of us, of a moment ago."""
+        there = await self._client.get(PROCESS_GROUPS, ObjectKey(seen.view.key.namespace, name))
+        owner = there.metadata.controller
+        return owner is not None and owner.uid == seen.cluster.metadata.uid
+
+    def _stopped(self, seen: Seen, found: Outcome) -> Outcome:
+        """End the pass: others must not be made in place of those that could not be yet."""
+        if isinstance(found, Blocked):
+            seen.book.refuse(self.name, [Refusal(found.reason, found.message, found.hint)])
+        return DONE if isinstance(found, Done) else Stop(_SOON, found.reason, found.message)

@@ -1,0 +1,67 @@
+"""UpdateConfigMap: pods find the cluster file, and how to start processes, in one config map."""
+
+from __future__ import annotations
+
+from stateward.core.errors import PeerError
+from stateward.core.outcome import DONE, Blocked, Outcome, Stop
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.writing import difference
+from stateward.fdb.cluster.seen import Seen
+from stateward.kube.client import MergePatch
+from stateward.kube.errors import AlreadyExists, Conflict
+from stateward.kube.resources import CONFIG_MAPS
+
+
+class UpdateConfigMap:
+    """Creates it, and has its data be as wanted; labels and annotations of others stay."""
+
+    name = "UpdateConfigMap"
+
+    def __init__(self, tools: Tools) -> None:
+        self._client = tools.client
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Write it where it differs; what reads it must not run on without it."""
+        name = seen.config["metadata"]["name"]
+        try:
+            return await self._settle(seen)
+        except AlreadyExists:
+            return _taken(seen)
+        except Conflict:
+            raise
+        except PeerError as error:
+            found = trouble(f"config map {name}", error)
+            return found if isinstance(found, Blocked) else _stopped(found)
+
+    async def _settle(self, seen: Seen) -> Outcome:
+        if seen.config_map is None:
+            await self._client.create(CONFIG_MAPS, seen.config)
+            return DONE
+        live = seen.config_map.metadata
+        owner = live.controller
+        if owner is not None and owner.uid != seen.cluster.metadata.uid:
+            return _taken(seen)
+        changes = difference(seen.config_map, seen.config)
+        if changes is not None:
+            await self._client.patch(CONFIG_MAPS, live.key, MergePatch(changes))
+        return DONE
+
+
+def _taken(seen: Seen) -> Blocked:
+    name, namespace = seen.config["metadata"]["name"], seen.view.key.namespace
+    return Blocked(
+        "NameTaken",
+        f"config map {name} is there and is not this cluster's",
+        f"delete it: kubectl -n {namespace} delete configmap {name}; or give the cluster another"
+        " name",
+    )
+
+
+def _stopped(found: Outcome) -> Outcome:
+    after, reason, message = (
+        getattr(found, "after", 2.0),
+        getattr(found, "reason", "PeerError"),
+        getattr(found, "message", ""),
+    )
+    return Stop(after, reason, message)

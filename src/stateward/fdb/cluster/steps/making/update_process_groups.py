@@ -1,0 +1,71 @@
+"""UpdateProcessGroups: what can be changed in place is written into the groups' specs.
+
+Pods do not change by it: those that then differ are made anew by UpdatePods, zone by zone.
+"""
+
+from __future__ import annotations
+
+from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.fdb.api.group import FoundationDBProcessGroupSpec
+from stateward.fdb.cluster.hands.editing import edit
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide.groups.shape import same_shape
+from stateward.kube.codec import Json, plain
+from stateward.kube.patch import merge_diff
+
+
+class UpdateProcessGroups:
+    """Writes the settings of groups that stay and were not replaced for them."""
+
+    name = "UpdateProcessGroups"
+
+    def __init__(self, tools: Tools) -> None:
+        self._client = tools.client
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Write what differs."""
+        changes: dict[str, Json] = {}
+        groups = []
+        for it, now, wanted in seen.pairs():
+            if not same_shape(now, wanted):
+                changes[it.name] = shape_difference(now, wanted)
+                groups.append(it)
+        for it in seen.view.groups:
+            # What becomes of its volume is asked when the cluster goes, which may be at any time.
+            policy = seen.view.spec.deletion_policy
+            if it.marked and seen.object_of(it).spec.deletion_policy != policy:
+                changes[it.name] = {"deletionPolicy": policy}
+                groups.append(it)
+        if not changes:
+            return DONE
+        found = await edit(self._client, seen.groups, changes)
+        words = f"process groups shall be as the spec says now: {names_of(groups)}"
+        return found or Stop(0.0, "SettingsWritten", words)
+
+
+def shape_difference(
+    now: FoundationDBProcessGroupSpec, wanted: FoundationDBProcessGroupSpec
+) -> Json:
+    """Return a merge patch from what a group is to what it shall be; decisions stay."""
+    old, new = plain(now), plain(wanted)
+    found: Json = merge_diff(
+        {name: it for name, it in old.items() if name in _NAMES},
+        {name: it for name, it in new.items() if name in _NAMES},
+    )
+    return found
+
+
+_NAMES = frozenset(
+    {
+        "processSettings",
+        "processGroupIDPrefix",
+        "service",
+        "serversPerPod",
+        "imageType",
+        "logGroup",
+        "sidecarVariables",
+        "deletionPolicy",
+    }
+)

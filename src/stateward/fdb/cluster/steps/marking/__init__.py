@@ -1,0 +1,1 @@
+"""Steps that decide which process groups shall go."""

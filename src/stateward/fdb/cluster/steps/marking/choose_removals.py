@@ -1,0 +1,25 @@
+"""ChooseRemovals: of a class with too many groups, those go whose loss the others feel least."""
+
+from __future__ import annotations
+
+from stateward.core.outcome import DONE, Outcome
+from stateward.fdb.cluster.hands.marking import mark
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide import removals
+
+
+class ChooseRemovals:
+    """Marks them."""
+
+    name = "ChooseRemovals"
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Mark what is too many."""
+        found = removals.surplus(seen.view)
+        if not found:
+            return DONE
+        return await mark(self._tools, seen, found, "fewer of their class are wanted")

@@ -1,0 +1,1 @@
+"""Steps that take something away, at last."""

@@ -1,0 +1,49 @@
+"""RemoveIncompatibleProcesses: a process of another protocol that cannot join is started anew."""
+
+from __future__ import annotations
+
+from stateward.core.facts import Unknown
+from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.fdb.cluster.hands.editing import edit, obsolete
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide import clients
+from stateward.fdb.decide.clients import VersionChange
+from stateward.fdb.status import incompatible
+
+
+class RemoveIncompatibleProcesses:
+    """Has pods made anew whose processes knock and do not belong; they serve nobody."""
+
+    name = "RemoveIncompatibleProcesses"
+
+    def __init__(self, tools: Tools) -> None:
+        self._client = tools.client
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Have them made anew, unless an upgrade is under way."""
+        view = seen.view
+        if not view.configured or clients.version_change(view) is not VersionChange.NONE:
+            return DONE
+        knocking = incompatible.hosts(view.database)
+        if isinstance(knocking, Unknown) or not knocking.value:
+            return DONE
+        groups = [
+            it
+            for it in view.staying()
+            if it.pod is not None
+            and not it.processes
+            and it.obsolete_pod != it.pod.uid
+            and it.pod.terminating_since is None
+            and not knocking.value.isdisjoint(it.addresses)
+        ]
+        if not groups:
+            return DONE
+        if not await is_unchanged(self._client, seen.cluster):
+            return CHANGED
+        changes = {it.name: obsolete(it.pod.uid, view.now) for it in groups if it.pod is not None}
+        found = await edit(self._client, seen.groups, changes)
+        words = f"{names_of(groups)} speak another protocol, and are started anew"
+        return found or Stop(0.0, "IncompatibleProcesses", words)

@@ -1,0 +1,208 @@
+"""RemoveProcessGroups: groups on which nothing is left go; when they are gone, they are included.
+
+Every arrow is seen before the next: nothing is left (by the database's own word, in this very
+pass), the object is deleted, its pod, claim and service are gone, the exclusion is taken back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from stateward.core.errors import PeerError
+from stateward.core.facts import Fact, Unknown
+from stateward.core.moments import to_rfc3339
+from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, Stop
+from stateward.fdb.admin.ports import Admin
+from stateward.fdb.api.kind import PROCESS_GROUPS
+from stateward.fdb.cluster.hands.asking import allowed, held
+from stateward.fdb.cluster.hands.editing import each, edit
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.writing import exactly
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide import removing
+from stateward.fdb.decide.absent import left_on
+from stateward.fdb.decide.coordinating import coordinators_now
+from stateward.fdb.decide.including import cancelled, inclusions, retained
+from stateward.fdb.decide.removing import RemovalPlan
+from stateward.fdb.guards import acts
+from stateward.fdb.guards.guard import refusals
+from stateward.fdb.model.exclusions import Exclusion
+from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER
+from stateward.fdb.status import exclusions as told
+from stateward.fdb.status.exclusions import Left, Leftovers
+from stateward.fdb.views import ClusterView, GroupView
+from stateward.kube.client import MergePatch
+
+_AGAIN: Final = 15.0
+_SOON: Final = 1.0
+_SHOWN: Final = 3
+#: So many are proved anew with one status: it must not grow old while that is written.
+_AT_ONCE: Final = 100
+_REFUTED: Final = {"excluded": False, "exclusionTimestamp": None}
+
+
+class RemoveProcessGroups:
+    """Writes what is proved, deletes what may go, includes what is gone; all of them, each as far.
+
+    One that is stuck holds none of the others back.
+    """
+
+    name = "RemoveProcessGroups"
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Get as far as possible with every group that shall go."""
+        if (kept := await self._retain(seen)) is not None:
+            return kept
+        if not any(it.marked for it in seen.view.groups):
+            return DONE
+        plan = removing.plan(seen.view, _leftovers(seen.view), coordinators_now(seen.view))
+        troubles = []
+        for act in (self._write, self._delete_some, self._include_gone):
+            found = await act(seen, plan)
+            if isinstance(found, Stop):
+                return found
+            troubles.append(found)
+        return _worst(*troubles, _rest(plan))
+
+    async def _delete_some(self, seen: Seen, plan: RemovalPlan) -> Outcome | None:
+        return await self._delete(seen, plan.delete) if plan.delete else None
+
+    async def _include_gone(self, seen: Seen, _plan: RemovalPlan) -> Outcome | None:
+        return await self._see_off(seen)
+
+    async def _write(self, seen: Seen, plan: RemovalPlan) -> Outcome | None:
+        """Write what is proved by now, or refuted; None: nothing of that is new."""
+        back = [it for it in plan.taken_back if not _is_empty(seen, it)]
+        if back:
+            return await self._take_back(seen, back)
+        if plan.gone:
+            return await self._note(seen, plan.gone)
+        old = [it for it in plan.renew if not _is_empty(seen, it)]
+        if old and not plan.delete:
+            return await self._note(seen, old[:_AT_ONCE])
+        return None
+
+    async def _take_back(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
+        """Keep groups from going on which something is again; whatever the spec says by now."""
+        changes = {it.name: _REFUTED for it in groups}
+        found = await edit(self._tools.client, seen.groups, changes)
+        return found or Stop(0.0, "ProofRefuted", f"something is on {names_of(groups)} again")
+
+    async def _note(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
+        if not await is_unchanged(self._tools.client, seen.cluster):
+            return CHANGED
+        fields = {"excluded": True, "exclusionTimestamp": to_rfc3339(seen.view.now)}
+        found = await edit(self._tools.client, seen.groups, {it.name: fields for it in groups})
+        return found or Stop(0.0, "ExclusionProved", f"nothing is left on {names_of(groups)}")
+
+    async def _delete(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
+        refused = refusals(acts.REMOVE, seen.view) if seen.view.configured else ()
+        if refused:
+            return held(seen, self.name, refused, f"removing {names_of(groups)}")
+        if not await is_unchanged(self._tools.client, seen.cluster):
+            return CHANGED
+
+        async def delete(name: str) -> None:
+            live = seen.groups[name].metadata
+            await self._tools.client.delete(
+                PROCESS_GROUPS, live.key, uid=live.uid, resource_version=live.resource_version
+            )
+
+        found = await each([it.name for it in groups], delete)
+        return found or Stop(_SOON, "GroupsRemoved", f"{names_of(groups)} go")
+
+    async def _retain(self, seen: Seen) -> Outcome | None:
+        """Take back the exclusions of groups that the spec names to stay after all."""
+        staying, listed = cancelled(seen.view), told.excluded(seen.view.database)
+        if not staying or seen.admin is None or isinstance(listed, Unknown):
+            return None
+        targets = retained(staying, listed.value)
+        if not targets:
+            return None
+        words = f"{', '.join(map(str, targets))} stay after all"
+        found = await self._include(seen, seen.admin, targets)
+        return found or Stop(_SOON, "ExclusionCancelled", words)
+
+    async def _see_off(self, seen: Seen) -> Outcome | None:
+        """Take back the exclusions of groups that are gone, then let go of their objects."""
+        gone = [it for it in seen.view.groups if it.leaving and _is_empty(seen, it)]
+        if not gone:
+            return None
+        listed = told.excluded(seen.view.database)
+        if isinstance(listed, Unknown):
+            words = f"who is excluded is unknown: {listed.reason}"
+            return Retry(_AGAIN, "ExclusionsUnknown", words)
+        others = [it for it in seen.view.groups if it not in gone]
+        found = inclusions(gone, others, listed.value)
+        targets = [entry for it in found for entry in it.entries]
+        if targets and seen.admin is not None:
+            trouble_found = await self._include(seen, seen.admin, targets)
+            if trouble_found is not None:
+                return trouble_found
+        return await self._let_go(seen, gone)
+
+    async def _include(
+        self, seen: Seen, admin: Admin, targets: Sequence[Exclusion]
+    ) -> Outcome | None:
+        held_back = await allowed(self._tools, seen, self.name, acts.INCLUDE, "including")
+        if held_back is not None:
+            return held_back
+        try:
+            await self._tools.fence.change(admin.include, targets)
+        except PeerError as error:
+            return trouble("exclusions are to be taken back", error)
+        return None
+
+    async def _let_go(self, seen: Seen, gone: Sequence[GroupView]) -> Outcome:
+        async def let_go(name: str) -> None:
+            live = seen.groups[name].metadata
+            rest = [it for it in live.finalizers if it != EXCLUSION_FINALIZER]
+            patch = MergePatch({"metadata": {**exactly(live), "finalizers": rest}})
+            await self._tools.client.patch(PROCESS_GROUPS, live.key, patch)
+
+        found = await each([it.name for it in gone], let_go)
+        return found or Stop(0.0, "GroupsGone", f"{names_of(gone)} are gone")
+
+
+def _worst(*said: Outcome | None) -> Outcome:
+    """Return what a person must mend, or else what was said last of what is not done."""
+    told = [it for it in said if it is not None and not isinstance(it, Done)]
+    blocked = [it for it in told if isinstance(it, Blocked)]
+    return next(iter([*blocked, *reversed(told)]), DONE)
+
+
+def _rest(plan: RemovalPlan) -> Outcome:
+    """Return what is waited for when nothing can be done now."""
+    if plan.held:
+        words = "; ".join(f"{it.group}: {it.why}" for it in plan.held[:_SHOWN])
+        return Retry(_AGAIN, "RemovalWaits", words)
+    if plan.going:
+        words = f"waiting for the pods of {names_of(plan.going)} to go"
+        return Retry(_AGAIN, "RemovalWaits", words)
+    return DONE
+
+
+def _leftovers(view: ClusterView) -> Callable[[str, int], Fact[Left]]:
+    """Return who tells what is left on a group: itself, or all others when it is long gone."""
+    reported = Leftovers(view.database)
+    groups = {str(it.id): it for it in view.groups}
+
+    def left(instance: str, processes: int) -> Fact[Left]:
+        found = reported.on(instance, processes)
+        if isinstance(found, Unknown) and not groups[instance].processes:
+            return left_on(view, groups[instance])
+        return found
+
+    return left
+
+
+def _is_empty(seen: Seen, group: GroupView) -> bool:
+    """Tell whether its own controller has let go of it: pod, claim and service are gone."""
+    return FINALIZER not in seen.object_of(group).metadata.finalizers

@@ -1,0 +1,45 @@
+"""UpdatePods: pods that are not as wanted are made anew, those of one zone at a time."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stateward.core.outcome import DONE, Outcome, Retry, Stop
+from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.editing import edit, obsolete
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.waiting import told
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide.groups import pod_updates
+from stateward.fdb.guards import acts
+
+_AGAIN: Final = 15.0
+
+
+class UpdatePods:
+    """Tells the groups of a zone that their pods shall go; they make others."""
+
+    name = "UpdatePods"
+
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
+    async def run(self, seen: Seen) -> Outcome:
+        """Write which pods shall go, by their UIDs."""
+        view = seen.view
+        plan = pod_updates.plan(view)
+        if not plan.obsolete:
+            if not plan.held:
+                return DONE
+            return Retry(_AGAIN, "PodUpdateHeld", told(plan.held))
+        if view.configured:
+            held = await allowed(self._tools, seen, self.name, acts.UPDATE_PODS, "making pods anew")
+            if held is not None:
+                return held
+        changes = {
+            it.name: obsolete(it.pod.uid, view.now) for it in plan.obsolete if it.pod is not None
+        }
+        found = await edit(self._tools.client, seen.groups, changes)
+        where = f" in zone {plan.zone}" if plan.zone else ""
+        return found or Stop(0.0, "PodsUpdated", f"pods of {names_of(plan.obsolete)}{where} go")

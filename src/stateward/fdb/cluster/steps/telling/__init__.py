@@ -1,0 +1,1 @@
+"""Steps that look and tell: what is on record, who could not follow, who works in a zone."""

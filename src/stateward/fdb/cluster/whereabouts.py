@@ -1,0 +1,81 @@
+"""Where a database is, by what was written of it: the status may be lost, or be unreadable.
+
+A status is wiped by people and by tools that restore objects without it. The config map says the
+same, as pods read it there: whoever looked at the status alone would begin a second database.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stateward.core.errors import UsageError
+from stateward.core.version import Version
+from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.fdb.api.spec import FoundationDBClusterSpec
+from stateward.fdb.model import names
+from stateward.fdb.model.connection import ConnectionString
+from stateward.kube.objects.configs import ConfigMap
+
+
+class StatusUnreadable(UsageError):
+    """Something says how the database is found, and nobody can read it."""
+
+    reason = "StatusUnreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class Whereabouts:
+    """How a database is found, None: nobody ever said; and the version that ran last."""
+
+    connection: ConnectionString | None
+    running: Version
+
+
+def whereabouts(
+    cluster: FoundationDBCluster, spec: FoundationDBClusterSpec, config: ConfigMap | None
+) -> Whereabouts:
+    """Return the first that can be read: of the status, of the config map, of the spec."""
+    status, metadata = cluster.status, cluster.metadata
+    ours = config.data if config is not None and is_of(config, metadata.uid) else {}
+    said = (status.connection_string, ours.get(names.CLUSTER_FILE_KEY, ""))
+    texts = [it for it in (*said, spec.seed_connection_string) if it]
+    connection = next((it for it in map(_connection, texts) if it is not None), None)
+    if texts and connection is None:
+        raise StatusUnreadable(
+            f"status.connectionString must say how the database is found, got {texts[0][:80]!r}",
+            hint="write the cluster file of the database there: kubectl -n"
+            f" {metadata.namespace} edit foundationdbcluster {metadata.name} --subresource=status;"
+            " its pods have it as fdb.cluster",
+        )
+    versions = (status.running_version, ours.get(names.RUNNING_VERSION_KEY, ""))
+    found = next((it for it in map(_version, versions) if it is not None), None)
+    return Whereabouts(connection, found or Version.parse(spec.version))
+
+
+def is_of(config: ConfigMap, uid: str) -> bool:
+    """Tell whether a config map is of the very cluster with this UID, not of one before it."""
+    metadata = config.metadata
+    if metadata.labels.get(names.CLUSTER_UID_LABEL) == uid:
+        return True
+    return any(it.uid == uid for it in metadata.owner_references)
+
+
+def has_cluster_file(config: ConfigMap | None, uid: str) -> bool:
+    """Tell whether the config map of this very cluster says how its database is found."""
+    return (
+        config is not None and is_of(config, uid) and bool(config.data.get(names.CLUSTER_FILE_KEY))
+    )
+
+
+def _connection(text: str) -> ConnectionString | None:
+    try:
+        return ConnectionString.parse(text)
+    except ValueError:
+        return None
+
+
+def _version(text: str) -> Version | None:
+    try:
+        return Version.parse(text)
+    except ValueError:
+        return None

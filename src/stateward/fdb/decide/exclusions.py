@@ -1,0 +1,150 @@
+"""Who is told to hold nothing any more: marked groups, once others can take what they hold.
+
+Data that is told to leave must find a place. So nobody is excluded while any process that shall
+stay is away, nor before a group has its replacement, nor where too few zones would be left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from stateward.core.facts import Unknown
+from stateward.fdb.decide.held import Held, hold, is_tester, is_whole, order
+from stateward.fdb.model import locality
+from stateward.fdb.model.addresses import ip_of
+from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.configuration import Redundancy
+from stateward.fdb.model.exclusions import ByAddress, Exclusion, of_instance
+from stateward.fdb.status.processes import Reporting, roster
+from stateward.fdb.views import ClusterView, GroupView
+
+_NO_ADDRESS: Final = "it has no address, and groups are excluded by their addresses here"
+#: Classes whose exclusion is no recovery.
+_STORES: Final = frozenset({ProcessClass.STORAGE})
+#: Classes of which copies are kept in different zones.
+_KEEPS: Final = frozenset({ProcessClass.STORAGE, ProcessClass.LOG, ProcessClass.TRANSACTION})
+
+
+@dataclass(frozen=True, slots=True)
+class ExclusionPlan:
+    """Who is excluded now, all with one command; and who has to wait."""
+
+    exclude: tuple[GroupView, ...] = ()
+    held: tuple[Held, ...] = ()
+
+
+def exclusions_of(group: GroupView, *, by_locality: bool) -> tuple[Exclusion, ...]:
+    """Return what stands for a group on the database's list; nothing: nobody can say it."""
+    if by_locality:
+        return (of_instance(str(group.id)),)
+    hosts = (*group.addresses, *(it.host for one in group.processes for it in one.addresses))
+    known = [found for it in hosts if (found := ip_of(it)) is not None]
+    return tuple(map(ByAddress, dict.fromkeys(known)))
+
+
+def is_listed(group: GroupView, excluded: frozenset[Exclusion], *, by_locality: bool) -> bool:
+    """Tell whether a group is on the database's list with all that stands for it."""
+    if of_instance(str(group.id)) in excluded:
+        return True
+    wanted = exclusions_of(group, by_locality=by_locality)
+    return bool(wanted) and all(it in excluded for it in wanted)
+
+
+def plan(view: ClusterView, excluded: frozenset[Exclusion]) -> ExclusionPlan:
+    """Return who is excluded now."""
+    by_locality = bool(view.spec.automation_options.use_localities_for_exclusion)
+    queue: list[GroupView] = []
+    nameless: list[GroupView] = []
+    for it in filter(_must_be_excluded, view.groups):
+        if is_listed(it, excluded, by_locality=by_locality):
+            continue
+        if exclusions_of(it, by_locality=by_locality):
+            queue.append(it)
+        else:
+            nameless.append(it)
+    queue.sort(key=lambda it: (it.marked_since or 0.0, order(it)))
+    told = hold(nameless, _NO_ADDRESS)
+    if away := _away(view):
+        return ExclusionPlan((), (*told, *hold(queue, away)))
+    return _allowed(view, queue, told)
+
+
+def _must_be_excluded(it: GroupView) -> bool:
+    """Tell whether a group must be on the list until it is gone.
+
+    Also one that was empty already, since somebody may have taken the exclusion back; and one whose
+    object somebody deleted, who did not ask for less. But not one that is let go: its entry is
+    taken off the list as soon as it is gone, which a view may not have seen yet.
+    """
+    if not it.marked or it.skipped or is_tester(it):
+        return False
+    return not (it.excluded and it.leaving)
+
+
+def _away(view: ClusterView) -> str:
+    """Return who is away that shall stay; nothing: all of them are there."""
+    away = [it for it in view.groups if not it.marked and not is_tester(it) and not is_whole(it)]
+    names = ", ".join(str(it.id) for it in sorted(away, key=order))
+    return f"processes that shall stay do not report: {names}" if away else ""
+
+
+def _allowed(
+    view: ClusterView, queue: Sequence[GroupView], told: tuple[Held, ...]
+) -> ExclusionPlan:
+    """Return who of a queue may go now: class by class, and nobody if roles would find no place."""
+    by_class: dict[ProcessClass, list[GroupView]] = {}
+    for it in queue:
+        by_class.setdefault(it.process_class, []).append(it)
+    chosen: list[GroupView] = []
+    held = [*told]
+    short = ""
+    for kind, mine in by_class.items():
+        why = _without_replacement(view, kind) or _without_zones(view, kind)
+        if not why:
+            chosen += mine
+            continue
+        held += hold(mine, why)
+        if kind not in _STORES:
+            short = f"of the class {kind} nobody can go yet, and each exclusion is a recovery"
+    if short:
+        return ExclusionPlan((), (*held, *hold(chosen, short)))
+    return ExclusionPlan(tuple(chosen), tuple(held))
+
+
+def _without_replacement(view: ClusterView, kind: ProcessClass) -> str:
+    """Return why a class would be short of processes: those that stay must be enough by themselves.
+
+    So there are always as many that are not empty as shall be, however many become so at once.
+    """
+    staying = [it for it in view.of_class(kind) if not it.marked and is_whole(it)]
+    wanted = view.counts.get(kind, 0)
+    if len(staying) >= wanted:
+        return ""
+    return f"of the class {kind} {len(staying)} report that stay, and {wanted} shall"
+
+
+def _without_zones(view: ClusterView, kind: ProcessClass) -> str:
+    """Return why copies would find no zones: those of other clusters of the database count too."""
+    if kind not in _KEEPS or not view.counts.get(kind, 0):
+        return ""
+    every = roster(view.database)
+    if isinstance(every, Unknown):
+        return f"nobody knows who would be left: {every.reason}"
+    marked = {str(it.id) for it in view.groups if it.marked}
+    some = [one for name, them in every.value.groups.items() if name not in marked for one in them]
+    zones = {it.localities.get(locality.ZONE, "") for it in some if _takes(it, kind)} - {""}
+    needed = _redundancy(view).fault_domains
+    if len(zones) >= needed:
+        return ""
+    return f"of the class {kind} those that stay are in {len(zones)} zones, and {needed} are needed"
+
+
+def _takes(it: Reporting, kind: ProcessClass) -> bool:
+    """Tell whether a process could have what others of a class had."""
+    return it.entry.class_type == kind and it.entry.excluded is False
+
+
+def _redundancy(view: ClusterView) -> Redundancy:
+    return Redundancy(view.spec.database_configuration.redundancy_mode)

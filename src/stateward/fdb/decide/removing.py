@@ -1,0 +1,205 @@
+"""Who may go for good: only whom a status of this very pass proves to hold nothing.
+
+What was proved in an earlier pass is proved anew before anything is deleted, since somebody may
+have taken the exclusion back. Coordinators never go. Groups go zone by zone, with a pause between,
+and one that does not come to an end holds no other up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+from stateward.core.facts import Fact, Unknown
+from stateward.fdb.api.group import GroupConditionType
+from stateward.fdb.api.questions import is_target
+from stateward.fdb.decide.coordinating import coordinates
+from stateward.fdb.decide.held import Held, hold, is_tester, order
+from stateward.fdb.guards.acts import PROOF
+from stateward.fdb.guards.database import can_lose_a_fault_domain
+from stateward.fdb.guards.guard import refusals
+from stateward.fdb.model.addresses import Address
+from stateward.fdb.status.exclusions import Left
+from stateward.fdb.views import ClusterView, GroupView
+
+#: What is left on a group of so many processes, by its id: ``Leftovers.on`` of this pass's status.
+Leftovers: TypeAlias = Callable[[str, int], Fact[Left]]
+#: Seconds after which a proof is written anew: half of those for which one is believed.
+_FRESH: Final = 60.0
+_TERMINATING: Final = GroupConditionType.RESOURCES_TERMINATING
+
+
+@dataclass(frozen=True, slots=True)
+class RemovalPlan:
+    """Who is proved to hold nothing, so that it may be written; whose object may be deleted now."""
+
+    gone: tuple[GroupView, ...] = ()
+    delete: tuple[GroupView, ...] = ()
+    held: tuple[Held, ...] = ()
+    #: Who is let go though something is on it again; who is proved anew, since it was long ago.
+    taken_back: tuple[GroupView, ...] = ()
+    renew: tuple[GroupView, ...] = ()
+    #: Who is let go, and its pod has not begun to.
+    going: tuple[GroupView, ...] = ()
+
+
+def plan(
+    view: ClusterView,
+    leftovers: Leftovers,
+    coordinators: frozenset[Address] | Unknown,
+) -> RemovalPlan:
+    """Return what of the marked groups may go now.
+
+    The object of a group may be deleted by somebody before its data has left it. Then what lets
+    its pod go is the proof alone, so such a one waits for its turn to be proved as others wait for
+    theirs to be deleted.
+    """
+    gone: list[GroupView] = []
+    ready: list[GroupView] = []
+    held: list[Held] = []
+    trust = _trust(view)
+    for it in sorted(view.groups, key=order):
+        if not it.marked or _is_going(it):
+            continue
+        why = _objection(view, it, leftovers, coordinators, trust)
+        if why:
+            held.append(Held(str(it.id), why))
+        elif it.leaving or _is_let_go(it):
+            ready.append(it)
+        else:
+            gone.append(it)
+    turn, others = _turn(view, ready)
+    delete = [it for it in turn if not it.leaving]
+    going = [it for it in view.groups if it.marked and _is_going(it) and _has_pod(it)]
+    old = [it for it in going if _is_old(view, it)]
+    if old and can_lose_a_fault_domain(view) is not None:
+        old = []
+    proved = [it for it in old if not _objection(view, it, leftovers, coordinators, trust)]
+    return RemovalPlan(
+        gone=(*gone, *(it for it in turn if it.leaving)),
+        delete=tuple(it for it in delete if not _is_old(view, it)),
+        held=(*held, *others),
+        taken_back=_taken_back(view, leftovers),
+        renew=(*proved, *(it for it in delete if _is_old(view, it))),
+        going=tuple(going),
+    )
+
+
+def _is_going(it: GroupView) -> bool:
+    """Tell whether nothing keeps a group: its own controller takes away what it has."""
+    return it.leaving and _is_let_go(it)
+
+
+def _has_pod(it: GroupView) -> bool:
+    """Tell whether a group has a pod that does not go yet."""
+    return it.pod is not None and it.pod.terminating_since is None
+
+
+def _is_old(view: ClusterView, it: GroupView) -> bool:
+    """Tell whether a group goes by a proof that may not be true any more."""
+    if it.skipped or not it.excluded:
+        return False
+    return it.proved_at is None or view.now - it.proved_at > _FRESH
+
+
+def _taken_back(view: ClusterView, leftovers: Leftovers) -> tuple[GroupView, ...]:
+    """Return who is let go by a proof that this pass refutes: somebody may have included it.
+
+    That nobody knows refutes nothing: one whose pod goes does not report.
+    """
+    found = []
+    for it in sorted(view.groups, key=order):
+        if not (it.marked and _is_going(it)) or it.skipped or is_tester(it):
+            continue
+        if it.pod is None and not it.has_claim:
+            continue
+        left = leftovers(str(it.id), it.servers)
+        if not isinstance(left, Unknown) and not left.value.is_gone:
+            found.append(it)
+    return tuple(found)
+
+
+def _is_let_go(it: GroupView) -> bool:
+    """Tell whether nothing but its object keeps a group."""
+    return it.holds_nothing or is_tester(it)
+
+
+def _trust(view: ClusterView) -> str:
+    """Return why this status proves nothing; empty: it does."""
+    return "; ".join(it.message for it in refusals(PROOF, view))
+
+
+def _objection(
+    view: ClusterView,
+    it: GroupView,
+    leftovers: Leftovers,
+    coordinators: frozenset[Address] | Unknown,
+    trust: str,
+) -> str:
+    """Return why a group must not go; nothing: it may."""
+    if isinstance(coordinators, Unknown):
+        return f"nobody knows who coordinates: {coordinators.reason}"
+    if coordinates(view, it, coordinators):
+        return "it coordinates"
+    if is_target(view.spec.buggify.block_removal, it.id):
+        return "buggify.blockRemoval names it"
+    if it.skipped or is_tester(it):
+        return ""
+    if trust:
+        return f"the status proves nothing: {trust}"
+    left = leftovers(str(it.id), it.servers)
+    return left.reason if isinstance(left, Unknown) else left.value.why
+
+
+# ------------------------------------------------------------------ zone by zone
+def _turn(
+    view: ClusterView, ready: Sequence[GroupView]
+) -> tuple[Sequence[GroupView], Sequence[Held]]:
+    """Return whose turn it is of those that may go, and who has to wait for theirs."""
+    if not ready:
+        return (), ()
+    why = _pause(view)
+    if not why and (refusal := can_lose_a_fault_domain(view)) is not None:
+        why = refusal.message
+    if why:
+        return (), hold(ready, why)
+    chosen = _chosen(view, ready)
+    names = {it.name for it in chosen}
+    left = [it for it in ready if it.name not in names]
+    return chosen, hold(left, "others go first")
+
+
+def _pause(view: ClusterView) -> str:
+    """Return why nobody goes now: none shall, or somebody has just begun to."""
+    options = view.spec.automation_options
+    if options.removal_mode == "None":
+        return "automationOptions.removalMode is None"
+    if options.removal_mode == "All":
+        return ""
+    going = [it for it in view.groups if it.marked and it.leaving and _is_let_go(it)]
+    if any(not it.has(_TERMINATING) for it in going):
+        return "a group was deleted, and its pod has not begun to go"
+    every = [it.lasts(_TERMINATING, view.now) for it in view.groups if it.marked]
+    ages = [it for it in every if it is not None]
+    pause = options.wait_between_removals_seconds
+    if not ages or min(ages) >= pause:
+        return ""
+    return f"a group has just begun to go, and others wait for {pause} s after it"
+
+
+def _chosen(view: ClusterView, ready: Sequence[GroupView]) -> Sequence[GroupView]:
+    """Return as many as may go at a time: all, those of the fullest zone, or one."""
+    mode = view.spec.automation_options.removal_mode
+    if mode == "All" and not any(it.skipped for it in ready):
+        return ready  # who goes with what it holds goes with its zone only
+    zones = Counter(map(_zone, ready))
+    first = min(zones, key=lambda it: (-zones[it], it))
+    mine = [it for it in ready if _zone(it) == first]
+    return mine if mode == "Zone" else mine[:1]
+
+
+def _zone(it: GroupView) -> str:
+    """Return where a group is; one that does not say so is alone there."""
+    return it.zone or it.name

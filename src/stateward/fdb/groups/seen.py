@@ -1,0 +1,103 @@
+"""What is known of one process group in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.groups.board import Posted
+from stateward.fdb.groups.memo import Wanted
+from stateward.fdb.model import names
+from stateward.kube.meta import ObjectKey
+from stateward.kube.objects.network import Service
+from stateward.kube.objects.pods import Pod
+from stateward.kube.objects.storage import PersistentVolumeClaim
+
+
+class Fate(StrEnum):
+    """What has become of the cluster that a group belongs to, by its UID."""
+
+    HERE = "here"
+    LEAVING = "leaving"
+    #: Asked past the cache: there is none of this UID.
+    GONE = "gone"
+    #: The cache does not show it, which means nothing.
+    UNSEEN = "unseen"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupSeen:
+    """One group, its cluster, its objects, and what its database said last."""
+
+    group: FoundationDBProcessGroup
+    now: float
+    wanted: Wanted
+    fate: Fate = Fate.UNSEEN
+    cluster: FoundationDBCluster | None = None
+    pod: Pod | None = None
+    claim: PersistentVolumeClaim | None = None
+    service: Service | None = None
+    #: What the config map says; None: there is none.
+    data: Mapping[str, str] | None = None
+    #: The hash of what the sidecar of a split pod shall have copied; empty: it need not yet.
+    files: str = ""
+    posted: Posted | None = None
+    #: All that the pod has otherwise than it shall: images beside fdbserver, by their places.
+    #: None: it has all, or something else otherwise.
+    old_images: Mapping[str, str] | None = None
+    #: The sidecar of the pod was asked last and gave no answer.
+    silent: bool = False
+
+    @property
+    def key(self) -> ObjectKey:
+        """Where the group is, and its pod and its service."""
+        return self.group.metadata.key
+
+    @property
+    def claim_key(self) -> ObjectKey:
+        """Where its claim is."""
+        return claim_key(self.key)
+
+    @property
+    def cluster_uid(self) -> str:
+        """Which cluster of that name it belongs to; empty: nobody said."""
+        return cluster_uid(self.group)
+
+    @property
+    def skipped(self) -> bool:
+        """Whether its cluster is only to be looked at."""
+        return self.cluster is not None and self.cluster.spec.skip
+
+    @property
+    def emptied(self) -> bool:
+        """Whether it shall go and holds nothing that matters: nothing is made for it any more."""
+        spec = self.group.spec
+        return spec.remove and (spec.excluded or spec.exclusion_skipped)
+
+    @property
+    def orphaned(self) -> bool:
+        """Whether its cluster goes, or is gone."""
+        return self.fate in {Fate.LEAVING, Fate.GONE}
+
+    @property
+    def may_leave(self) -> bool:
+        """Whether its objects may be deleted for good."""
+        return self.emptied or self.orphaned
+
+
+def claim_key(group: ObjectKey) -> ObjectKey:
+    """Return where the claim of a group is."""
+    return ObjectKey(group.namespace, names.claim_name(group.name))
+
+
+def cluster_uid(group: FoundationDBProcessGroup) -> str:
+    """Return which cluster owns a group, by its UID; empty: none does."""
+    owner = group.metadata.controller
+    return "" if owner is None else owner.uid
+
+
+def cluster_key(group: FoundationDBProcessGroup) -> ObjectKey:
+    """Return where the cluster of a group is."""
+    return ObjectKey(group.metadata.namespace, group.spec.cluster_name)

@@ -1,0 +1,1 @@
+"""What people are told of a cluster: conditions, blockers, what it is doing. Pure."""

@@ -1,0 +1,224 @@
+"""The status of a cluster, derived from what was seen and from what the pass said. Pure.
+
+Feeding it its own result, later, gives the same result: at rest nothing is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final, TypeVar
+
+import msgspec
+
+from stateward.core import moments
+from stateward.core.facts import Fact, Known
+from stateward.core.outcome import Blocked, Done, Outcome, Stop
+from stateward.core.version import Version
+from stateward.fdb.api import questions
+from stateward.fdb.api.database import DatabaseConfiguration
+from stateward.fdb.api.status import (
+    FoundationDBClusterStatus,
+    Health,
+    Progress,
+    RequiredAddresses,
+)
+from stateward.fdb.decide import configuration, coordinating
+from stateward.fdb.decide.coordinating import CoordinatorPlan
+from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.status import configuration as told
+from stateward.fdb.status import health, movement
+from stateward.fdb.tell.conditions import conditions_of
+from stateward.fdb.tell.generations import (
+    Differences,
+    generations,
+    is_as_asked,
+    reconciled_groups,
+)
+from stateward.fdb.tell.mirror import mirror
+from stateward.fdb.views import ClusterView
+from stateward.kube import conditions
+from stateward.kube.crd.blockers import Blocker
+
+T = TypeVar("T")
+
+#: How much of a sentence fits into a column of a table.
+_COLUMN: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What a pass adds to what was seen."""
+
+    said: Sequence[tuple[str, Outcome]] = ()
+    refused: Sequence[tuple[str, Refusal]] = ()
+    connection: ConnectionString | None = None
+    configured: bool = False
+    running: Version | None = None
+    adopted_from: str = ""
+    progress: Progress | None = None
+    #: What is thought of the coordinators; None: nobody has thought of them yet.
+    coordinators: coordinating.CoordinatorPlan | None = None
+    #: The spec cannot be honoured, so nothing is as it says.
+    invalid: bool = False
+    #: Objects that are not as wanted.
+    config_map_differs: bool = False
+    services_differ: bool = False
+    #: Names of groups that are not made from what they would be made from now.
+    outdated: frozenset[str] = field(default_factory=frozenset)
+    addresses: RequiredAddresses = field(default_factory=RequiredAddresses)
+
+
+def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
+    """Return the status that the cluster should have; the view holds the one that it has."""
+    former = view.status
+    outcomes = [_blocking(outcome, pass_) for _, outcome in pass_.said]
+    judged = CoordinatorPlan()
+    if view.configured:
+        judged = pass_.coordinators or coordinating.judge(view)
+    wrong = judged.wrong
+    differences = Differences(
+        configuration=_configuration_differs(view),
+        coordinators=bool(wrong) or (bool(judged.why_not) and _is_new(view)),
+        config_map=pass_.config_map_differs,
+        services=pass_.services_differ,
+        outdated=pass_.outdated,
+    )
+    stages = generations(view, differences)
+    if pass_.invalid:
+        stages = msgspec.structs.replace(stages, reconciled=former.generations.reconciled)
+    reconciled = is_as_asked(stages, view.generation) and not pass_.invalid
+    groups, truncated = mirror(view)
+    connection = pass_.connection or view.connection
+    return msgspec.structs.replace(
+        former,
+        observed_generation=view.generation,
+        doing=_doing(view, outcomes),
+        database_configuration=_live(view),
+        generations=stages,
+        health=_health(view),
+        required_addresses=pass_.addresses,
+        has_incorrect_config_map=pass_.config_map_differs,
+        has_incorrect_service_config=pass_.services_differ,
+        needs_new_coordinators=bool(wrong),
+        running_version=str(pass_.running or view.running_version),
+        connection_string=str(connection) if connection is not None else former.connection_string,
+        configured=view.configured or pass_.configured or former.configured,
+        adopted_from=pass_.adopted_from or former.adopted_from,
+        has_listen_ips_for_all_pods=True,
+        storage_servers_per_disk=_densities(view, ProcessClass.STORAGE),
+        log_servers_per_disk=_densities(view, ProcessClass.LOG, ProcessClass.TRANSACTION),
+        image_types=(view.spec.image_type or "unified",),
+        process_groups=groups,
+        process_groups_truncated=truncated,
+        desired_process_groups=sum(view.counts.values()),
+        reconciled_process_groups=reconciled_groups(view, pass_.outdated),
+        blockers=_blockers(view, pass_),
+        progress=pass_.progress or _moving(view),
+        conditions=conditions.merge(
+            former.conditions, conditions_of(view, outcomes, reconciled=reconciled), view.now
+        ),
+    )
+
+
+def _blocking(outcome: Outcome, pass_: Told) -> Outcome:
+    """Return what a step said; one that ended the pass until a person acts is blocked."""
+    if isinstance(outcome, Stop):
+        for _, it in pass_.refused:
+            if it.guard == outcome.reason:
+                return Blocked(outcome.reason, outcome.message, it.hint)
+    return outcome
+
+
+def _is_new(view: ClusterView) -> bool:
+    """Tell whether this generation never was as asked: what nobody knows is not as asked then."""
+    return view.configured and view.status.generations.reconciled != view.generation
+
+
+def _configuration_differs(view: ClusterView) -> bool:
+    live = told.configuration(view.database)
+    if not isinstance(live, Known):
+        return _is_new(view)
+    return bool(configuration.differs(live.value, configuration.wanted(view.spec)))
+
+
+def _live(view: ClusterView) -> DatabaseConfiguration | None:
+    """Return what the database is; what was known before, when it does not say."""
+    live = told.configuration(view.database)
+    if not isinstance(live, Known):
+        return view.status.database_configuration
+    return configuration.setting_of(live.value)
+
+
+def _health(view: ClusterView) -> Health:
+    if not view.configured:
+        return Health(available=False)
+    return Health(
+        available=_value(health.is_available(view.database)),
+        healthy=_value(health.is_fully_replicated(view.database)),
+        full_replication=_value(health.is_fully_replicated(view.database)),
+        data_movement_priority=_value(movement.highest_priority(view.database)),
+    )
+
+
+def _value(found: Fact[T]) -> T | None:
+    return found.value if isinstance(found, Known) else None
+
+
+def _densities(view: ClusterView, *classes: ProcessClass) -> tuple[int, ...]:
+    """Return how many processes pods of some classes have, and shall have."""
+    found = {it.servers for it in view.groups if it.process_class in classes}
+    wanted = {questions.servers_per_pod(view.spec, it) for it in classes if it in view.counts}
+    return tuple(sorted(found | wanted))[:5]
+
+
+def _moving(view: ClusterView) -> Progress | None:
+    """Return how much data has yet to move, while somebody waits for it."""
+    if not any(it.marked and not it.holds_nothing for it in view.groups):
+        return None
+    left = movement.moving_bytes(view.database)
+    if not isinstance(left, Known) or not left.value:
+        return None
+    going = [it for it in view.groups if it.marked]
+    empty = sum(it.holds_nothing for it in going)
+    return Progress(step="MovingData", done=empty, of=len(going), bytes_left=left.value)
+
+
+def _doing(view: ClusterView, outcomes: Sequence[Outcome]) -> str:
+    for outcome in outcomes:
+        if not isinstance(outcome, Done):
+            return _short(outcome.message)
+    return "paused: only looking" if view.spec.skip else "nothing to do"
+
+
+def _short(sentence: str) -> str:
+    """Cut a sentence between words where a column ends."""
+    if len(sentence) <= _COLUMN:
+        return sentence
+    whole_words = sentence[:_COLUMN].rsplit(" ", 1)[0]
+    return whole_words[: _COLUMN - 1].rstrip(" ;:,") + "…"
+
+
+def _blockers(view: ClusterView, pass_: Told) -> tuple[Blocker, ...]:
+    """Return everything that is held back, each once, and since when it has been."""
+    held = [
+        (step, Refusal(outcome.reason, outcome.message, outcome.hint))
+        for step, outcome in pass_.said
+        if isinstance(outcome, Blocked)
+    ]
+    since = {(it.step, it.guard): it.since for it in view.status.blockers}
+    first: dict[tuple[str, str], Refusal] = {}
+    for step, refusal in (*held, *pass_.refused):
+        first.setdefault((step, refusal.guard), refusal)
+    return tuple(
+        Blocker(
+            step=step,
+            guard=guard,
+            message=it.message,
+            hint=it.hint,
+            since=since.get((step, guard)) or moments.to_rfc3339(view.now),
+        )
+        for (step, guard), it in first.items()
+    )

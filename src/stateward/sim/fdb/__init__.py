@@ -1,0 +1,1 @@
+"""A world in which operators of FoundationDB live: its pods run processes of the stand-in."""

@@ -1,0 +1,1 @@
+"""The laws of FoundationDB clusters, judged by what really is, at the moment of an act."""

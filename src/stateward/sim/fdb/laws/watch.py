@@ -1,0 +1,66 @@
+"""All laws of a world with FoundationDB, put to their posts."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stateward.fdb.api.kind import CLUSTERS
+from stateward.fdb.cluster.controller import CONTROLLER
+from stateward.fdb.model.names import CLUSTER_UID_LABEL, INSTANCE_LABEL
+from stateward.fdb.operator import LEASE, TERMS
+from stateward.sim.fdb.laws.claims import Claims
+from stateward.sim.fdb.laws.commands import Commands
+from stateward.sim.fdb.laws.groups import Groups
+from stateward.sim.fdb.laws.intents import Intents
+from stateward.sim.fdb.laws.pods import Stops
+from stateward.sim.fdb.laws.scene import Scene
+from stateward.sim.fdb.laws.words import Words
+from stateward.sim.fdb.operators import TWIN
+from stateward.sim.fdb.world import FdbWorld
+from stateward.sim.laws.custom import Custom, Family
+from stateward.sim.laws.deletes import UidSafety
+from stateward.sim.laws.exact import Exactness
+from stateward.sim.laws.leading import OneLeader, StandBy
+from stateward.sim.laws.ownership import NothingForTheLeaving, Ownership
+from stateward.sim.laws.rates import Rates
+from stateward.sim.laws.statuses import Statuses
+from stateward.sim.laws.vain import Vain
+from stateward.sim.laws.watchman import Watchman
+
+#: Seconds by which caches are late in calm.
+_USUAL: Final = 15.0
+
+CUSTOM: Final = Custom(CLUSTERS, CLUSTER_UID_LABEL, INSTANCE_LABEL)
+
+
+class FdbWatch:
+    """Watches over one world."""
+
+    def __init__(self, it: FdbWorld) -> None:
+        self.watchman = Watchman(it.world)
+        self.scene = Scene(it, self.watchman)
+        self.family = Family(self.watchman, CUSTOM)
+        self.rates = Rates(self.watchman)
+        self.vain = Vain(self.watchman)
+        UidSafety(self.watchman)
+        Exactness(self.watchman)
+        OneLeader(self.watchman, LEASE, TWIN)
+        self._stand_by = StandBy(self.watchman, int(60 / TERMS.retry_every) + 1)
+        Ownership(self.watchman, self.family, only=CONTROLLER)
+        self._leaving = NothingForTheLeaving(self.watchman, self.family)
+        Statuses(self.watchman, CLUSTERS)
+        Stops(self.scene)
+        Claims(self.scene)
+        Commands(self.scene)
+        Groups(self.scene)
+        Intents(self.scene)
+        Words(self.scene)
+
+    def late(self, seconds: float, asleep: float) -> None:
+        """Say by how many seconds caches may lag behind, and for how long senders may sleep."""
+        self._leaving.late = seconds
+        self.scene.late = max(0.0, seconds - _USUAL) + asleep
+
+    def calm(self, calm: bool) -> None:  # noqa: FBT001 - it is what is said
+        """Say whether no call goes wrong."""
+        self._stand_by.calm = calm

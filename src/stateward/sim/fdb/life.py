@@ -1,0 +1,214 @@
+"""One life of FoundationDB clusters: a scenario, a plan and a seed, and what came of it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from stateward.core.chance import Chance
+from stateward.core.errors import HouseError
+from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.sim.faults import CALM, Kind, Plan
+from stateward.sim.fdb.laws.watch import FdbWatch
+from stateward.sim.fdb.operators import Befalling, assembled
+from stateward.sim.fdb.oracles.acts import Acts
+from stateward.sim.fdb.oracles.ends import end_of
+from stateward.sim.fdb.oracles.leaks import at_rest
+from stateward.sim.fdb.scenarios import SCENARIOS, Script, Step
+from stateward.sim.fdb.world import FdbWorld
+from stateward.sim.laws.failures import bugs, failed_passes
+from stateward.sim.laws.rest import Noise, Rest
+from stateward.sim.laws.watchman import USER
+from stateward.sim.lives import Ask, Life, Turn, lateness
+from stateward.sim.loop import SimLoop, running
+from stateward.sim.sites import Sites
+from stateward.sim.world import NotInTime, World
+
+#: Seconds in which every step must come to its end after the last fault: a group that goes waits
+#: for up to ten minutes after each recovery, and a bounce as long after each start.
+PATIENCE: Final = 1800.0
+
+#: After so many broken laws a life is not lived to its end.
+_MANY: Final = 8
+#: Seconds between what people do: what is told of the last step is written down first.
+_BREATH: Final = 8.0
+
+#: How many writes may be refused for each wish: both halves of a group change with it, each has a
+#: writer of its own, and whoever comes second sees that and writes again.
+_PARTED: Final = 12
+
+#: Somebody who sees a world before its life begins, and listens; it must change nothing.
+Onlooker = Callable[[FdbWorld], None]
+
+
+def live(ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False) -> Life:
+    """Live a scenario that has a name; record where in our code every call comes from."""
+    return live_with(SCENARIOS[ask.scenario], ask, onlooker, record=record)
+
+
+def live_with(
+    script: Script, ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False
+) -> Life:
+    """Live any script."""
+    with running(SimLoop(Chance(ask.seed, "order"))) as loop:
+
+        def begin() -> _Lived:
+            life = _Lived(loop, ask, record=record)
+            if onlooker is not None:
+                onlooker(life.it)
+            return life
+
+        return loop.run_until_complete(_live(begin, script))
+
+
+def live_and_turn(ask: Ask, turn: Turn) -> Life:
+    """Live a scenario in calm until, at some call, another plan for it is asked for."""
+    with running(SimLoop(Chance(ask.seed, "order"))) as loop:
+
+        def begin() -> _Lived:
+            life = _Lived(loop, ask, record=False)
+            life.it.world.weather.listeners.insert(0, lambda *_: life.listen(turn))
+            return life
+
+        return loop.run_until_complete(_live(begin, SCENARIOS[ask.scenario]))
+
+
+async def _live(begin: Callable[[], _Lived], script: Script) -> Life:
+    life = begin()
+    world = life.it.world
+    try:
+        life.it.operate(assembled, life.ask.operators)
+        await life.run(script)
+        life.judge_bugs()
+    finally:
+        lines = tuple(world.trace.lines)
+        digest = world.trace.digest
+        end = end_of(life.it)
+        await world.end()
+    return Life(
+        life.ask,
+        life.watch.watchman.book.violations,
+        tuple(life.sites.calls),
+        life.acts.counts,
+        end,
+        digest,
+        world.loop.time(),
+        world.loop.steps,
+        world.api.store.revision,
+        lines,
+        life.it.hopeless,
+    )
+
+
+class _Enough(HouseError):
+    """So many laws were broken that the rest of a life tells nothing new."""
+
+    reason = "Enough"
+
+
+class _Lived:
+    """A life while it is lived: the world, and all who watch it."""
+
+    def __init__(self, loop: SimLoop, ask: Ask, *, record: bool) -> None:
+        world = World(loop, ask.seed, (CLUSTERS, PROCESS_GROUPS))
+        self.it = FdbWorld(world)
+        Befalling(self.it)
+        self.sites = Sites(world, record=record)
+        self.watch = FdbWatch(self.it)
+        self.acts = Acts(self.it, self.watch.watchman)
+        self._rest = Rest(world, self.watch.rates, PATIENCE)
+        self.take_up(ask, record=record)
+
+    def take_up(self, ask: Ask, *, record: bool) -> None:
+        """Let things go wrong as a plan says, from now on."""
+        self.ask = ask
+        self.sites.record = record
+        self.watch.late(lateness(ask.plan), _asleep(ask.plan))
+        self.watch.calm(ask.plan == CALM)
+        planned = self.it.world.weather.planned
+        for hit in ask.plan.hits:
+            planned.setdefault(hit.call, []).append(hit.fault)
+
+    def listen(self, turn: Turn) -> None:
+        """Take another plan up, if one is asked for at this call."""
+        if (chosen := turn(self.it.world.weather.calls)) is not None:
+            self.it.world.loop.go_on()
+            self.take_up(chosen, record=len(chosen.plan.hits) > 1)
+            self._rest.expect(len(chosen.plan.hits))
+
+    async def run(self, script: Script) -> None:
+        """Take every step, and see whether all comes to rest as it should."""
+        watchman = self.watch.watchman
+        watchman.follow_faults()
+        try:
+            await self._take_all(script)
+        except _Enough:
+            return
+        except Noise as error:
+            watchman.book.report("SILENCE", "nobody", error.message)
+        except NotInTime as error:
+            if not self.it.hopeless:  # then only a person can help, and nobody does
+                watchman.book.report("L0", "nobody", error.message)
+            return
+        except HouseError as error:
+            watchman.book.report("K8", "nobody", error.message)
+            return
+        self._judge_end(edits=len(script) - 1)
+
+    async def _take_all(self, script: Script) -> None:
+        for step in script:
+            await self._take(step)
+            await asyncio.sleep(_BREATH)
+        last = script[-1]
+        await self._rest.stay(last.text, lambda: self._holds(last))
+
+    def _judge_end(self, edits: int) -> None:
+        if self.ask.plan == CALM:
+            self._judge_calm(edits)
+        else:
+            self._judge_repeats()
+        for law, sentence in at_rest(self.watch.scene, self.watch.rates):
+            self.watch.watchman.book.report(law, "nobody", sentence)
+
+    def judge_bugs(self) -> None:
+        """Ask that nothing, however bad, shows a bug in a pass."""
+        if found := bugs(self.it):
+            self.watch.watchman.book.report("K8", "nobody", found)
+
+    def _judge_repeats(self) -> None:
+        """Ask that nobody wrote what was there, but for who could not know it."""
+        families = [hit.fault.family for hit in self.ask.plan.hits]
+        if vain := self.watch.vain.repeats(families):
+            self.watch.watchman.book.report("K4", "nobody", vain)
+
+    def _judge_calm(self, edits: int) -> None:
+        """Ask for what only holds when no call goes wrong."""
+        book = self.watch.watchman.book
+        if failed := failed_passes(self.it):
+            book.report("K8", "nobody", f"{failed} passes failed")
+        if vain := self.watch.vain.complaint(edits * _PARTED):
+            book.report("K4", "nobody", vain)
+
+    def _holds(self, step: Step) -> bool:
+        if len(self.watch.watchman.book.violations) >= _MANY:
+            raise _Enough("so many laws were broken that nothing more can be learned")
+        return step.until(self.it)
+
+    async def _take(self, step: Step) -> None:
+        self.it.world.trace.note(f"user: {step.text}")
+        watchman = self.watch.watchman
+        watchman.last_fault = self.it.world.loop.time()
+        if not step.befalls:
+            self.watch.scene.asked_at = watchman.last_fault
+        with watchman.in_the_name_of(USER):
+            await step.do(self.it)
+        took = await self._rest.reach(step.text, lambda: self._holds(step))
+        if self.ask.plan == CALM and took > step.quick:
+            words = f"{step.text}: {took:g} s, and {step.quick:g} must be enough in calm"
+            watchman.book.report("L1", "nobody", words)
+
+
+def _asleep(plan: Plan) -> float:
+    """Return for how many seconds senders stand still under a plan."""
+    return sum(it.fault.seconds or 90.0 for it in plan.hits if it.fault.kind is Kind.ZOMBIE)

@@ -1,0 +1,48 @@
+"""What operators did to a world: what they made, took away, and had databases do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Final
+
+from stateward.emulate.fdb.database import Database
+from stateward.fdb.admin import commands
+from stateward.fdb.model.names import CLASS_LABEL
+from stateward.kube.client import Change
+from stateward.kube.resources import EVENTS, LEASES
+from stateward.local.store import StoreEvent
+from stateward.sim.fdb.world import FdbWorld
+from stateward.sim.laws.watchman import Watchman, begins_to_go
+
+#: What operators do and say all the time.
+_SMALL: Final = frozenset({EVENTS.name, LEASES.name})
+_QUESTIONS: Final = frozenset(
+    {commands.STATUS, commands.EXCLUSIONS, commands.MAINTENANCE, commands.COORDINATORS}
+)
+
+
+class Acts:
+    """Counts acts as they are carried out, by the class of who is concerned: names are chance."""
+
+    def __init__(self, it: FdbWorld, watchman: Watchman) -> None:
+        self.counts: Counter[str] = Counter()
+        self._watchman = watchman
+        it.world.api.store.listen(self._changed)
+        it.realm.typed.append(self._typed)
+
+    def _changed(self, event: StoreEvent) -> None:
+        if event.resource in _SMALL or self._watchman.world.weather.acting is None:
+            return
+        kind = event.now.labels.get(CLASS_LABEL, "")
+        if event.change is Change.ADDED:
+            self.counts[f"create {event.resource} {kind}".rstrip()] += 1
+        elif begins_to_go(event):
+            self.counts[f"delete {event.resource} {kind}".rstrip()] += 1
+
+    def _typed(self, line: str, database: Database) -> None:
+        if line in _QUESTIONS or not self._watchman.actor.operates:
+            return
+        verb = line.split(maxsplit=1)[0].rstrip(";")
+        if line.startswith("configure new "):
+            verb = "make" if database.settings is None else "make again"
+        self.counts[f"fdb {verb}"] += 1

@@ -1,0 +1,129 @@
+"""DIFF: how a life of FoundationDB with faults may differ from the calm one, and how it may not.
+
+It must end as the calm one does, and operators must have done no more to the world, but for what a
+fault makes necessary. That is a table: what is not in it is not allowed. What was not done is fine
+as long as the end is the same.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from stateward.sim.faults import Family, Fault, Kind
+from stateward.sim.laws.violations import Violation
+from stateward.sim.lives import Life
+
+Room = Mapping[str, int]
+
+_PODS: Final = "delete pods"
+#: What may be repeated when nobody heard whether it was done.
+_ALWAYS: Final[Room] = {"fdb exclude": 1, "fdb include": 1}
+_NONE: Final[Room] = {}
+#: Whoever coordinated may be another afterwards.
+_MOVED: Final[Room] = {"fdb coordinators": 2}
+#: A bounce that was not seen to have come to its end may be repeated, and so may a change.
+_REPEATED: Final[Room] = {"fdb kill": 1, "fdb configure": 1, "fdb make again": 1, **_MOVED}
+#: Somebody took away what the operator makes.
+_MADE: Final[Room] = {
+    **_MOVED,
+    "create pods": 8,
+    "create configmaps": 1,
+    "create services": 4,
+}
+#: A group is replaced, as somebody who deletes it asks for.
+_REPLACED: Final[Room] = {
+    **_MADE,
+    "create foundationdbprocessgroups.apps.foundationdb.org": 2,
+    "create persistentvolumeclaims": 2,
+    "delete foundationdbprocessgroups.apps.foundationdb.org": 2,
+    "delete persistentvolumeclaims": 2,
+    _PODS: 3,
+    "fdb exclude": 2,
+    "fdb include": 2,
+    "fdb kill": 1,
+}
+#: Groups that two made, each for itself, are too many, and go.
+_TWO: Final[Room] = {
+    **_REPLACED,
+    **_REPEATED,
+    "fdb make": 1,
+    "create foundationdbprocessgroups.apps.foundationdb.org": 8,
+    "create persistentvolumeclaims": 8,
+    "create pods": 16,
+    "delete foundationdbprocessgroups.apps.foundationdb.org": 8,
+    "delete persistentvolumeclaims": 8,
+    _PODS: 8,
+}
+
+FAMILIES: Final[Mapping[Family, Room]] = {
+    **dict.fromkeys(Family, _REPEATED),
+    Family.ZOMBIE: _TWO,
+    Family.TWO_LEADERS: _TWO,
+    Family.TWICE: _TWO,
+    **dict.fromkeys((Family.PAST, Family.PAST_OF_SOME, Family.STALL), _TWO),
+    **dict.fromkeys((Family.UNSEEN, Family.REORDER), _TWO),
+}
+
+#: Acts after which the end is another, and nothing can be compared.
+_OTHER_ENDS: Final = frozenset({"edit", "recreate-cr", "exclude-other", "include-all"})
+#: Acts that are no loss of anything.
+_HARMLESS: Final = frozenset(
+    {"cut", "cut-all", "silence", "partial", "unasked", "stays", "skew", "claim-stuck"}
+)
+_ENDLESS: Final = frozenset({"L0", "K8"})
+
+
+def differences(reference: Life, life: Life) -> tuple[Violation, ...]:
+    """Return how a life differs from the calm one in a way that its faults do not excuse."""
+    room = room_of(tuple(hit.fault for hit in life.ask.plan.hits))
+    if life.hopeless or room is None or any(it.law in _ENDLESS for it in life.violations):
+        return ()
+    found = [*_excess(reference, life, room), *_ends(reference, life)]
+    return tuple(Violation("DIFF", "nobody", life.seconds, it) for it in found)
+
+
+def room_of(faults: tuple[Fault, ...]) -> Room | None:
+    """Return how often more something may be done under some faults together."""
+    room = Counter(_ALWAYS)
+    for fault in faults:
+        act = fault.details[0] if fault.kind is Kind.ACT and fault.details else ""
+        if act in _OTHER_ENDS:
+            return None
+        if act:
+            room.update(_REPEATED if act in _HARMLESS else _REPLACED)
+        else:
+            room.update(FAMILIES[fault.family])
+    return room
+
+
+def _excess(reference: Life, life: Life, room: Room) -> Iterator[str]:
+    """Yield what was done more often than the faults make room for."""
+    more: Counter[str] = Counter()
+    names: dict[str, list[str]] = {}
+    for act, times in sorted(life.acts.items()):
+        more[_sort(act)] += times - reference.acts.get(act, 0)
+        names.setdefault(_sort(act), []).append(act)
+    for sort, times in more.items():
+        if times > room.get(sort, 0):
+            allowed = room.get(sort, 0)
+            yield f"{', '.join(names[sort])}: {times} more than in calm, of {allowed} allowed"
+
+
+def _sort(act: str) -> str:
+    """Return what is done, without to whom.
+
+    >>> _sort("delete pods storage"), _sort("fdb make again")
+    ('delete pods', 'fdb make again')
+    """
+    return act if act.startswith("fdb ") else " ".join(act.split()[:2])
+
+
+def _ends(reference: Life, life: Life) -> Iterator[str]:
+    for name in sorted(reference.end.keys() | life.end.keys()):
+        calm, now = reference.end.get(name), life.end.get(name)
+        if calm is None or now is None:
+            yield f"{name} is {'missing' if now is None else 'left'} at the end"
+        elif calm != now:
+            yield f"{name} ends in another way: {calm[:200]} and now {now[:200]}"

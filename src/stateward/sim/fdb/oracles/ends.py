@@ -1,0 +1,58 @@
+"""How a life ended, by classes and numbers: nothing that chance, time or a restart names."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBCluster
+from stateward.fdb.model.names import CLASS_LABEL
+from stateward.fdb.tell.conditions import TYPES
+from stateward.kube.codec import Json, decode, encode
+from stateward.kube.resources import CONFIG_MAPS, PODS, SERVICES, VOLUME_CLAIMS
+from stateward.sim.fdb.world import FdbWorld
+
+_COUNTED = (PROCESS_GROUPS, PODS, VOLUME_CLAIMS, SERVICES, CONFIG_MAPS)
+
+
+def end_of(it: FdbWorld) -> dict[str, str]:
+    """Return what is left, as comparable texts."""
+    store = it.world.api.store
+    found: dict[str, str] = {}
+    for resource in _COUNTED:
+        kinds = Counter(one.labels.get(CLASS_LABEL, "") for one in store.all(resource.name))
+        found[resource.name] = _text(dict(sorted(kinds.items())))
+    for stored in store.all(CLUSTERS.name):
+        found[f"cluster {stored.key}"] = _text(_told(decode(stored.text, FoundationDBCluster)))
+    for number, database in enumerate(one for one in it.realm.databases if one.servers):
+        settings = database.settings
+        found[f"database {number}"] = _text(
+            {
+                "configured": dict(settings.values) if settings is not None else None,
+                "excluded": sorted(map(str, database.excluded)),
+                "coordinators": len(database.string.coordinators),
+                "versions": sorted({str(one.version) for one in database.servers.values()}),
+                "classes": _classes(str(one.process_class) for one in database.servers.values()),
+            }
+        )
+    return found
+
+
+def _classes(names: object) -> Json:
+    return dict(sorted(Counter(names).items()))  # type: ignore[call-overload]
+
+
+def _told(cluster: FoundationDBCluster) -> Json:
+    status = cluster.status
+    return {
+        # What another version of the operator wrote stays, and says nothing of this one.
+        "conditions": sorted(
+            (it.type, it.status, it.reason) for it in status.conditions if it.type in TYPES
+        ),
+        "reconciled": status.generations.reconciled == cluster.metadata.generation,
+        "version": status.running_version,
+        "blockers": sorted(it.guard for it in status.blockers),
+    }
+
+
+def _text(document: Json) -> str:
+    return encode(document).decode()

@@ -1,0 +1,1 @@
+"""Bugs of operators of FoundationDB, told again in our code."""

@@ -1,0 +1,181 @@
+"""What stories of FoundationDB ask for, and look at on the way."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from cluster.site import SHOP, Site
+
+#: The cluster that they are about, and whom its pods act as.
+NAME: Final = "orders"
+ACCOUNT: Final = "fdb"
+FDB: Final = "foundationdbclusters.apps.foundationdb.org"
+MAIN: Final = "foundationdb"
+_GROUP: Final = "rbac.authorization.k8s.io"
+_CLASS: Final = "foundationdb.org/fdb-process-class"
+#: A starved machine takes long, and a database that is real rests before it is disturbed.
+PATIENCE: Final = 420.0
+_REAL_PATIENCE: Final = 1800.0
+
+
+# ------------------------------------------------------------------ what is applied
+def rights() -> dict[str, Any]:
+    """Return what pods of unified images need, as users write it (docs/foundationdb/operations.md)."""
+    own = {"name": ACCOUNT, "namespace": SHOP}
+    rule = {
+        "apiGroups": [""],
+        "resources": ["pods"],
+        "verbs": ["get", "list", "watch", "update", "patch"],
+    }
+    some: list[dict[str, Any]] = [
+        {"apiVersion": "v1", "kind": "ServiceAccount"},
+        {"apiVersion": f"{_GROUP}/v1", "kind": "Role", "rules": [rule]},
+        {
+            "apiVersion": f"{_GROUP}/v1",
+            "kind": "RoleBinding",
+            "roleRef": {"apiGroup": _GROUP, "kind": "Role", "name": ACCOUNT},
+            "subjects": [{"kind": "ServiceAccount", **own}],
+        },
+    ]
+    return {"apiVersion": "v1", "kind": "List", "items": [{**it, "metadata": own} for it in some]}
+
+
+def manifest(version: str) -> dict[str, Any]:
+    """Return a double cluster that fits on three small nodes, which are its zones."""
+    container = {
+        "resources": {
+            "requests": {"cpu": "10m", "memory": "64Mi"},
+            "limits": {"memory": "512Mi"},
+        },
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+        },
+    }
+    pod = {
+        "serviceAccountName": ACCOUNT,
+        "terminationGracePeriodSeconds": 5,
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": 65_532,
+            "fsGroup": 65_532,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+        "containers": [
+            {"name": MAIN, **container},
+            {"name": "foundationdb-kubernetes-sidecar", **container},
+        ],
+    }
+    general = {
+        "podTemplate": {"spec": pod},
+        "volumeClaimTemplate": {"spec": {"resources": {"requests": {"storage": "1G"}}}},
+    }
+    return {
+        "apiVersion": "apps.foundationdb.org/v1beta2",
+        "kind": "FoundationDBCluster",
+        "metadata": {"name": NAME, "namespace": SHOP},
+        "spec": {
+            "version": version,
+            "databaseConfiguration": {"redundancy_mode": "double", "logs": 2},
+            "processCounts": {"storage": 3, "log": 3, "stateless": 3},
+            "processes": {"general": general},
+        },
+    }
+
+
+def knob(site: Site, text: str) -> None:
+    """Ask for a parameter of all processes."""
+    patch = {"spec": {"processes": {"general": {"customParameters": [text]}}}}
+    words = ("--type=merge", f"--patch={json.dumps(patch)}")
+    site.kubectl("-n", SHOP, "patch", FDB, NAME, *words)
+
+
+# ------------------------------------------------------------------ what is seen
+def shown(site: Site) -> Any:
+    return site.asked("-n", SHOP, FDB, NAME)
+
+
+def pods(site: Site, process_class: str = "") -> dict[str, Any]:
+    """Return the pods of the cluster, or of a class, by their names."""
+    chosen = f"app.kubernetes.io/instance={NAME},{_CLASS}" + (process_class and f"={process_class}")
+    found = site.listed("-n", SHOP, "pods", f"--selector={chosen}")
+    return {it["metadata"]["name"]: it for it in found}
+
+
+def claims(site: Site) -> set[str]:
+    found = site.listed("-n", SHOP, "pvc", f"--selector=app.kubernetes.io/instance={NAME}")
+    return {it["metadata"]["name"] for it in found}
+
+
+def place(pod: Any) -> str:
+    return str(pod["spec"].get("nodeName", ""))
+
+
+def is_well(found: Any) -> bool:
+    """Tell whether the cluster is as its spec says, and nothing is on its way out."""
+    if found is None or "status" not in found:
+        return False
+    generations = found["status"].get("generations", {})
+    conditions = {it["type"]: it["status"] for it in found["status"].get("conditions", [])}
+    return (
+        generations.get("reconciled") == found["metadata"]["generation"]
+        and not generations.get("hasPendingRemoval")
+        and conditions.get("Ready") == "True"
+    )
+
+
+def until_well(site: Site) -> None:
+    until(site, f"{NAME} is well", lambda: is_well(shown(site)))
+
+
+def until(site: Site, what: str, is_so: Any) -> None:
+    site.until(what, is_so, PATIENCE if site.database.is_emulated else _REAL_PATIENCE)
+
+
+def ready(site: Site, number: int) -> bool:
+    """Tell whether so many pods are there, each with all of its containers."""
+    found = pods(site)
+    return len(found) == number and all(map(_is_ready, found.values()))
+
+
+def _is_ready(pod: Any) -> bool:
+    conditions = pod["status"].get("conditions", [])
+    is_ending = "deletionTimestamp" in pod["metadata"]
+    return not is_ending and any(
+        it["type"] == "Ready" and it["status"] == "True" for it in conditions
+    )
+
+
+# ------------------------------------------------------------------ the database itself
+def fdbcli(site: Site, line: str, away: str = "") -> str:
+    """Return what fdbcli in a pod answers; in one that is not on a node that is away."""
+    name = next(
+        it for it, pod in sorted(pods(site).items()) if _is_ready(pod) and place(pod) != away
+    )
+    words = ("fdbcli", "--timeout", "30", "--exec", line)
+    return site.kubectl("-n", SHOP, "exec", name, f"--container={MAIN}", "--", *words)
+
+
+def keep(site: Site) -> None:
+    """Write what must be there at the end."""
+    assert "Committed" in fdbcli(site, "writemode on; set kept here")
+
+
+def is_kept(site: Site, away: str = "") -> bool:
+    return "`kept' is `here'" in fdbcli(site, "get kept", away)
+
+
+def starts(site: Site) -> dict[str, int]:
+    """Return how many times the process of each pod was started, as its monitor tells."""
+    word = '"msg": "starting fdbserver"'
+    return {
+        name: site.kubectl("-n", SHOP, "logs", name, f"--container={MAIN}").count(word)
+        for name in pods(site)
+    }
+
+
+def bounces(site: Site) -> int:
+    """Return how many times processes were restarted by the operator, all that had to at once."""
+    chosen = f"--field-selector=reason=ProcessesBounced,involvedObject.name={NAME}"
+    return sum(it.get("count") or 1 for it in site.listed("-n", SHOP, "events", chosen))

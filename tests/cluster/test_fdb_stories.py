@@ -1,0 +1,95 @@
+"""Stories of FoundationDB on three real nodes, told by kubectl: each node is a zone, nothing is lost.
+
+They share one cluster, and follow each other in the order in which they stand here. Where this
+machine has no FoundationDB the image that nodes have of it is the stand-in's, labelled EMULATED.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from cluster import databases
+from cluster.databases import FDB, NAME, place
+from cluster.looks import all_are_new, same_lives, until_not_ready, until_somebody_leads
+from cluster.site import SHOP, Site
+
+pytestmark = pytest.mark.xdist_group("cluster")
+
+_KNOB = "knob_disable_posix_kernel_aio=1"
+
+
+def test_create_double(site: Site) -> None:
+    until_somebody_leads(site)
+    site.apply(databases.rights())
+    how = ", EMULATED" if site.database.is_emulated else ""
+    with site.story(f"fdb: create double{how}"):
+        site.apply(databases.manifest(site.database.version))
+        databases.until_well(site)
+    for process_class in ("storage", "log", "stateless"):
+        found = databases.pods(site, process_class)
+        assert len(found) == 3, process_class
+    nodes = {place(it) for it in databases.pods(site, "storage").values()}
+    assert len(nodes) == 3, "what keeps data stands apart"
+    assert ".svc.cluster.local:" in databases.shown(site)["status"]["connectionString"]
+    databases.keep(site)
+    assert databases.is_kept(site)
+
+
+def test_a_knob_is_one_bounce(site: Site) -> None:
+    """The files of pods change, and processes start again all at once; no pod does."""
+    before, started = databases.pods(site), databases.starts(site)
+    assert databases.bounces(site) == 0
+    with site.story("fdb: knob, one bounce"):
+        databases.knob(site, _KNOB)
+        databases.until_well(site)
+    assert same_lives(databases.pods(site), before)
+    assert databases.bounces(site) == 1
+    assert databases.starts(site) == {name: it + 1 for name, it in started.items()}
+    assert databases.is_kept(site)
+
+
+def test_a_deleted_storage_pod_comes_back_with_its_disk(site: Site) -> None:
+    before = databases.pods(site, "storage")
+    name = min(before)
+    with site.story("fdb: storage pod deleted"):
+        site.kubectl("-n", SHOP, "delete", "pod", name)
+        chosen = {name: before[name]}
+        databases.until(
+            site, "another pod", lambda: all_are_new(databases.pods(site, "storage"), chosen)
+        )
+        databases.until(site, "all pods are ready", lambda: databases.ready(site, 9))
+        databases.until_well(site)
+    assert databases.is_kept(site)
+    assert databases.claims(site) == {f"{it}-data" for it in _with_disks(site)}
+
+
+def test_a_lost_node_comes_back(site: Site) -> None:
+    """Two zones serve meanwhile, and nobody is replaced: nobody asked for that."""
+    groups = set(databases.pods(site))
+    (name, *_) = sorted(databases.pods(site, "storage"))
+    away = place(databases.pods(site)[name])
+    number = int(away.removeprefix("node-"))
+    with site.story("fdb: node lost and back"):
+        site.power_off(number)
+        until_not_ready(site, number)
+        databases.until(site, "two zones serve", lambda: databases.is_kept(site, away))
+        site.power_on(number)
+        databases.until(site, "all pods are ready", lambda: databases.ready(site, 9))
+        databases.until_well(site)
+    assert set(databases.pods(site)) == groups
+    assert databases.is_kept(site)
+
+
+def test_what_is_deleted_leaves_its_volumes(site: Site) -> None:
+    before = databases.claims(site)
+    assert len(before) == 6, "of three storage and three log processes"
+    with site.story("fdb: deleted, volumes stay"):
+        site.kubectl("-n", SHOP, "delete", FDB, NAME)
+        databases.until(site, "no pods", lambda: not databases.pods(site))
+    assert databases.claims(site) == before
+    words = f"--selector=app.kubernetes.io/instance={NAME}"
+    site.kubectl("-n", SHOP, "delete", "pvc,configmap", words)
+
+
+def _with_disks(site: Site) -> set[str]:
+    return {*databases.pods(site, "storage"), *databases.pods(site, "log")}

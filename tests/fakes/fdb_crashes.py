@@ -1,0 +1,111 @@
+"""Operators that die at a call: a story is lived once in calm, and copied at every such call.
+
+Until it dies an operator lives as the calm one does. So the process is copied at the call; the copy
+dies there, another operator takes over, and the story goes on to its end. The calm one waits for it.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import traceback
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+from fakes.fdb_stories import Story, played
+from stateward.kube.interception import Call
+from stateward.kube.resources import EVENTS, LEASES
+from stateward.sim.faults import Kind, fault
+from stateward.sim.loop import SimLoop
+from stateward.sim.network import Asked, Weather
+
+
+@dataclass
+class Crashes:
+    """Where copies are made, and what became of each."""
+
+    #: Of calls that only ask, one in so many; of those that write, all.
+    reads: int = 9
+    #: Of calls that write, one in so many dies before it is sent, beside all that die after it.
+    befores: int = 3
+    writes_too: int = 1
+    failures: list[str] = field(default_factory=list)
+    branches: int = 0
+    is_branch: bool = False
+    _weather: Weather | None = None
+    _loop: SimLoop | None = None
+    _asked: int = 0
+    _written: int = 0
+    _pipe: int = -1
+
+    def begin(self, it: Story) -> None:
+        """Copy from now on."""
+        self._weather, self._loop = it.it.world.weather, it.it.world.loop
+        self._weather.listeners.append(self._call)
+
+    def _call(self, _who: str, call: Asked) -> None:
+        if self.is_branch or (isinstance(call, Call) and call.resource in (LEASES, EVENTS)):
+            return
+        for kind in self._kinds(call):
+            if self._copy(kind, call):
+                return
+
+    def _kinds(self, call: Asked) -> list[Kind]:
+        if not call.writes:
+            self._asked += 1
+            return [Kind.CRASH_AFTER] if self._asked % self.reads == 0 else []
+        self._written += 1
+        if self._written % self.writes_too:
+            return []
+        before = self._written % self.befores == 0
+        return [Kind.CRASH_BEFORE, Kind.CRASH_AFTER] if before else [Kind.CRASH_AFTER]
+
+    def _copy(self, kind: Kind, call: Asked) -> bool:
+        """Copy the process and wait for the copy; tell whether this is it."""
+        weather, loop = self._weather, self._loop
+        assert weather is not None
+        assert loop is not None
+        self.branches += 1
+        ours, theirs = os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            gc.disable()  # nothing is used again in a process that ends
+            os.close(ours)
+            self.is_branch, self._pipe = True, theirs
+            loop.go_on()
+            weather.planned[weather.calls] = [fault(kind, "1")]
+            return True
+        os.close(theirs)
+        with os.fdopen(ours, "rb") as told:
+            words = told.read().decode()
+        _, status = os.waitpid(pid, 0)
+        if status or words:
+            self.failures.append(f"{kind.text} at call {weather.calls}, {call}: {words}")
+        return False
+
+    def end(self, error: BaseException | None) -> NoReturn:
+        """End a copy, and tell what it came to."""
+        if error is not None:
+            text = "".join(traceback.format_exception(error))
+            os.write(self._pipe, text[-6000:].encode())
+        os._exit(0)
+
+
+def crashed(story: Callable[[Story, Crashes], Awaitable[None]], crashes: Crashes) -> int:
+    """Live a story with a crash at each call; return how many there were."""
+
+    async def told(it: Story) -> None:
+        await story(it, crashes)
+
+    error: BaseException | None = None
+    try:
+        played(told, whole=False)
+    except BaseException as found:  # a copy must end here, and not where it was made
+        if not crashes.is_branch:
+            raise
+        error = found
+    if crashes.is_branch:
+        crashes.end(error)
+    assert crashes.failures == [], crashes.failures[0]
+    return crashes.branches

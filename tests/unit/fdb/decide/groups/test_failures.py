@@ -1,0 +1,195 @@
+"""Who is replaced because it failed. A limit counts what is under way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.fdb_groups import AWAY, NOW, SILENT, cluster, group
+from fakes.fdb_statuses import recorded
+from stateward.fdb.api.group import GroupConditionType as Kind
+from stateward.fdb.decide.groups.failures import FAILURES, failed, held, to_replace
+from stateward.fdb.views import ClusterView, GroupView
+
+
+def view(*groups: GroupView, options: dict[str, Any] | None = None, **said: Any) -> ClusterView:
+    """Return a cluster whose failed groups are replaced."""
+    words = said.pop("spec", {})
+    automation = {
+        "replacements": {"enabled": True, **(options or {})},
+        **said.pop("automation", {}),
+    }
+    return cluster(*groups, spec={"automationOptions": automation, **words}, **said)
+
+
+def ill(name: str, *kinds: Kind, seconds: float = 2000, **said: Any) -> GroupView:
+    return group(name, *(kinds or (Kind.MISSING_PROCESSES,)), since=NOW - seconds, **said)
+
+
+def chosen(some: ClusterView) -> list[str]:
+    return [str(it.group.id) for it in to_replace(some)]
+
+
+def why(some: ClusterView) -> str:
+    (found,) = held(some)
+    return found.why
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+def test_each_failure_is_one(kind: Kind) -> None:
+    (found,) = failed(view(ill("storage-1", kind)))
+    assert (found.condition, found.lasts) == (kind, 2000)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [Kind.READY, Kind.INCORRECT_POD_SPEC, Kind.INCORRECT_COMMAND_LINE, Kind.INCORRECT_CONFIG_MAP,
+     Kind.INCORRECT_POD_METADATA, Kind.RESOURCES_TERMINATING, Kind.PROCESS_HAS_HIGH_RUN_LOOP_BUSY],
+)  # fmt: skip
+def test_what_can_be_mended_is_no_failure(kind: Kind) -> None:
+    assert failed(view(ill("storage-1", kind))) == ()
+
+
+def test_by_default_nothing_is_replaced() -> None:
+    some = cluster(ill("storage-1", seconds=10**6))
+    assert len(failed(some)) == 1
+    assert chosen(some) == []
+    assert why(some) == "automatic replacements are not enabled"
+
+
+@pytest.mark.parametrize(("seconds", "many"), [(1799, 0), (1800, 1)])
+def test_it_takes_half_an_hour(seconds: float, many: int) -> None:
+    assert len(to_replace(view(ill("storage-1", seconds=seconds)))) == many
+
+
+def test_what_is_wrong_for_longest_counts() -> None:
+    conditions = {Kind.MISSING_POD: NOW - 2500, Kind.MISSING_PROCESSES: NOW - 2000, Kind.READY: 0.0}
+    (found,) = failed(view(group("storage-1", conditions=conditions)))
+    assert (found.condition, found.lasts) == (Kind.MISSING_POD, 2500)
+
+
+def test_one_at_a_time_longest_first() -> None:
+    some = view(ill("storage-1"), ill("storage-2", seconds=3000), ill("log-3"))
+    assert chosen(some) == ["storage-2"]
+    assert len(held(some)) == 2
+
+
+@pytest.mark.parametrize(
+    ("said", "many"), [({}, 0), ({"excluded": True}, 1), ({"skipped": True}, 1)]
+)
+def test_one_that_still_holds_something_counts(said: dict[str, Any], many: int) -> None:
+    some = view(ill("storage-1"), group("storage-2", marked=True, **said))
+    assert len(to_replace(some)) == many
+
+
+def test_a_limit_of_none_replaces_none() -> None:
+    assert chosen(view(ill("storage-1"), options={"maxConcurrentReplacements": 0})) == []
+
+
+def test_more_at_a_time() -> None:
+    some = [ill(f"storage-{it}") for it in range(1, 5)]
+    assert chosen(view(*some, options={"maxConcurrentReplacements": 3})) == [
+        "storage-1",
+        "storage-2",
+        "storage-3",
+    ]
+
+
+def test_by_fault_domain_all_of_one_are_replaced() -> None:
+    some = [ill("storage-1", zone="a"), ill("storage-2", zone="b"), ill("log-3", zone="a")]
+    options = {"faultDomainBasedReplacements": True}
+    assert chosen(view(*some, options=options)) == ["log-3", "storage-1"]
+    under_way = group("storage-9", marked=True, zone="b")
+    assert chosen(view(*some, under_way, options=options)) == ["storage-2"]
+    more = group("storage-8", marked=True, zone="c")
+    assert chosen(view(*some, under_way, more, options=options)) == []
+
+
+def test_by_fault_domain_one_that_is_nowhere_counts_for_itself() -> None:
+    some = [ill("storage-1", zone=""), ill("storage-2", zone="")]
+    assert chosen(view(*some, options={"faultDomainBasedReplacements": True})) == ["storage-1"]
+
+
+def test_marked_ones_are_not_marked_again() -> None:
+    assert failed(view(ill("storage-1", marked=True))) == ()
+
+
+def test_whoever_shall_crash_has_not_failed_whichever_container_it_is() -> None:
+    containers = [
+        {"containerName": "foundationdb", "targets": ["storage-1"]},
+        {"containerName": "other", "targets": ["storage-2"]},
+    ]
+    some = [ill(f"storage-{it}") for it in (1, 2, 3)]
+    found = failed(view(*some, spec={"buggify": {"crashLoopContainers": containers}}))
+    assert [str(it.group.id) for it in found] == ["storage-3"]
+    every = [{"containerName": "foundationdb", "targets": ["*"]}, *containers]
+    assert failed(view(*some, spec={"buggify": {"crashLoopContainers": every}})) == ()
+
+
+@pytest.mark.parametrize(("database", "said"), [(AWAY, "not available"), (SILENT, "nobody knows")])
+def test_nothing_is_replaced_unless_the_database_serves(database: Any, said: str) -> None:
+    some = view(ill("storage-1"), database=database)
+    assert chosen(some) == []
+    assert said in why(some)
+
+
+def test_nothing_is_replaced_where_no_process_shall_run() -> None:
+    assert chosen(view(ill("storage-1"), spec={"buggify": {"emptyMonitorConf": True}})) == []
+
+
+def test_storage_under_maintenance_is_not_replaced() -> None:
+    database = recorded("maintenance_on")
+    assert (
+        why(view(ill("storage-1", zone="z5"), database=database)) == "its zone is under maintenance"
+    )
+    assert chosen(view(ill("log-1", zone="z5"), database=database)) == ["log-1"]
+    assert chosen(view(ill("storage-1", zone="z4"), database=database)) == ["storage-1"]
+
+
+def test_who_is_never_to_be_replaced_is_not() -> None:
+    kept = {"cancelReplacementsForProcessGroups": ["storage-1"]}
+    assert chosen(view(ill("storage-1"), ill("storage-2"), automation=kept)) == ["storage-2"]
+
+
+def test_what_cannot_be_excluded_is_not_replaced() -> None:
+    by_address = {"useLocalitiesForExclusion": False}
+    assert "no address" in why(view(ill("storage-1", addresses=()), automation=by_address))
+    assert chosen(view(ill("storage-1"), automation=by_address)) == ["storage-1"]
+    assert chosen(view(ill("storage-1", addresses=()))) == ["storage-1"]
+
+
+groups = st.lists(
+    st.tuples(
+        st.booleans(), st.booleans(), st.sampled_from(["", "a", "b", "c"]), st.integers(0, 4000)
+    ),
+    max_size=8,
+)
+
+
+@given(groups, st.integers(0, 4), st.booleans())
+def test_never_more_than_the_limit(
+    some: list[tuple[bool, bool, str, int]], limit: int, by_zone: bool
+) -> None:
+    made = [
+        ill(
+            f"storage-{number}",
+            seconds=seconds,
+            marked=marked,
+            excluded=marked and excluded,
+            zone=zone,
+        )
+        for number, (marked, excluded, zone, seconds) in enumerate(some, start=1)
+    ]
+    seen = view(
+        *made, options={"maxConcurrentReplacements": limit, "faultDomainBasedReplacements": by_zone}
+    )
+    found, waiting = to_replace(seen), held(seen)
+    under_way = [it for it in made if it.marked and not it.holds_nothing]
+    after = {(by_zone and it.zone) or it.name for it in [*under_way, *(it.group for it in found)]}
+    assert not found or len(after) <= limit
+    assert {it.group.name for it in found} | {it.group for it in waiting} == {
+        it.group.name for it in failed(seen)
+    }

@@ -1,0 +1,109 @@
+"""Who is too many. Groups are written as in ``fakes.fdb_views``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from fakes.fdb_views import cluster, names
+from stateward.fdb.api.group import GroupConditionType
+from stateward.fdb.decide.removals import surplus
+from stateward.fdb.status.reading import Status
+from stateward.fdb.views import GroupView
+
+#: Groups, how many shall be, who goes.
+TABLE: dict[str, tuple[str, dict[str, int], list[str]]] = {
+    "as many as shall be": ("s1 s2 s3", {"s": 3}, []),
+    "too few": ("s1 s2", {"s": 3}, []),
+    "the zone with most": ("s1 s2 s2 s3", {"s": 3}, ["storage-3"]),
+    "whoever is away goes first": ("s1? s2 s2 s3", {"s": 3}, ["storage-1"]),
+    "marked ones do not count": ("s1 s2 s3 s4-", {"s": 3}, []),
+    "those that somebody deletes do not count": ("s1 s2 s3 s4>", {"s": 3}, []),
+    "a class that is not wanted": ("s1 s2 x1 x2", {"s": 2}, ["stateless-1", "stateless-2"]),
+    "others are not touched": ("s1 s2 s3? x1 x2 x3", {"s": 3, "x": 2}, ["stateless-3"]),
+    "zones, then evenly": ("s1 s1 s1 s2 s2", {"s": 4}, ["storage-3"]),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_who_is_too_many(name: str) -> None:
+    picture, counts, expected = TABLE[name]
+    assert names(surplus(cluster(picture, counts=counts))) == expected
+
+
+def test_whoever_is_not_well_goes_before_zones_count() -> None:
+    def sick(it: GroupView) -> GroupView:
+        return (
+            replace(it, conditions={GroupConditionType.POD_FAILING: 1.0})
+            if it.id.number == 1
+            else it
+        )
+
+    assert names(surplus(cluster("s1 s2 s2 s3", counts={"s": 3}, change=sick))) == ["storage-1"]
+
+
+def test_ready_is_nothing_wrong() -> None:
+    def ready(it: GroupView) -> GroupView:
+        return replace(it, conditions={GroupConditionType.READY: 1.0}) if it.id.number == 1 else it
+
+    assert names(surplus(cluster("s1 s2 s3", counts={"s": 2}, change=ready))) == ["storage-3"]
+
+
+def test_coordinators_would_rather_stay() -> None:
+    view = cluster("s1 s2 s3 s4", counts={"s": 3}, coordinating="storage-2 storage-3 storage-4")
+    assert names(surplus(view)) == ["storage-1"]
+    view = cluster("s1 s1 s2", counts={"s": 2}, coordinating="storage-2")
+    assert names(surplus(view)) == ["storage-1"]
+
+
+def test_nobody_is_too_many_while_nobody_knows_who_reports() -> None:
+    view = cluster("s1 s2 s3 s4", counts={"s": 3})
+    assert surplus(replace(view, database=Status(0.0, flaws={"": "it was not asked"}))) == ()
+
+
+def test_whom_somebody_asked_to_keep_is_kept() -> None:
+    keep: dict[str, Any] = {"cancelReplacementsForProcessGroups": ["storage-3", "storage-4"]}
+    view = cluster("s1 s2 s3 s4?", counts={"s": 2}, automationOptions=keep)
+    assert names(surplus(view)) == ["storage-1", "storage-2"]
+    assert names(surplus(replace(view, counts={}))) == ["storage-1", "storage-2"]
+
+
+def test_where_those_are_that_must_stay_fewer_others_do() -> None:
+    keep: dict[str, Any] = {"cancelReplacementsForProcessGroups": ["storage-3"]}
+    view = cluster("s1 s2 s1", counts={"s": 2}, automationOptions=keep)
+    assert names(surplus(view)) == ["storage-1"]
+
+
+WORDS = st.builds(
+    "".join, st.tuples(st.sampled_from("sl"), st.sampled_from("1234"), st.sampled_from(["", "?"]))
+)
+
+
+def zones(groups: Sequence[GroupView]) -> int:
+    return len({it.zone for it in groups})
+
+
+@given(st.lists(WORDS, max_size=8), st.integers(0, 4), st.integers(0, 4))
+def test_those_that_stay_are_enough_and_in_as_many_zones_as_can_be(
+    words: list[str], storage: int, logs: int
+) -> None:
+    view = cluster(" ".join([*words, "x1"]), counts={"s": storage, "l": logs, "x": 1})
+    gone = {it.name for it in surplus(view)}
+    for kind in {it.process_class for it in view.groups}:
+        mine, wanted = view.of_class(kind), view.counts.get(kind, 0)
+        kept = [it for it in mine if it.name not in gone]
+        assert len(kept) == min(len(mine), wanted)
+        well = sum(bool(it.processes) for it in kept)
+        assert well == min(len(kept), sum(bool(it.processes) for it in mine))
+        best = max(
+            zones(some)
+            for some in combinations(mine, len(kept))
+            if sum(bool(it.processes) for it in some) == well
+        )
+        assert zones(kept) == best
