@@ -58,12 +58,11 @@ class RemoveProcessGroups:
 
     async def run(self, seen: Seen) -> Outcome:
         """Get as far as possible with every group that shall go."""
-        if (kept := await self._retain(seen)) is not None:
-            return kept
-        if not any(it.marked for it in seen.view.groups):
-            return DONE
+        kept = await self._retain(seen)
+        if isinstance(kept, Stop) or not any(it.marked for it in seen.view.groups):
+            return kept or DONE
         plan = removing.plan(seen.view, _leftovers(seen.view), coordinators_now(seen.view))
-        troubles = []
+        troubles = [kept]
         for act in (self._write, self._delete_some, self._include_gone):
             found = await act(seen, plan)
             if isinstance(found, Stop):
