@@ -68,6 +68,12 @@ async def all_coordinators_pods_are_deleted_at_once(it: World) -> None:
 async def a_node_is_lost_and_comes_back(it: World) -> None:
     """Its processes end and it says nothing more; nobody is replaced unasked."""
     names, claims = (await uids(it)).keys(), await sizes(it)
+
+    async def apart() -> bool:
+        found, mine = await pods(it), await coordinators(it)
+        return len({found[name].spec.node_name for name in mine}) == 3
+
+    await until(it, "coordinators are on three nodes again", apart)
     lost = (await pods(it))[min(await coordinators(it))].spec.node_name
     await it.cluster.agent.faults.stop_node(lost)
     await it.until(CLUSTER, _is_degraded)
