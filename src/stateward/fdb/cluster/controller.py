@@ -106,7 +106,7 @@ class ClusterReconciler:
     async def _glimpse(self, cluster: FoundationDBCluster) -> Seen | None:
         """Return what can be seen of a cluster that is not touched: a typo must blind nobody."""
         with suppress(Exception):  # such a spec may say nothing that could be looked at
-            return await self._observer.look(cluster)
+            return await self._observer.look(cluster, valid=False)
         return None
 
     async def _look(self, cluster: FoundationDBCluster) -> Seen | Blocked | Failure:

@@ -66,15 +66,19 @@ class Observer:
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
 
-    async def look(self, cluster: FoundationDBCluster) -> Seen:
-        """Return the cluster as it is; what the database does not say is unknown, and says why."""
+    async def look(self, cluster: FoundationDBCluster, *, valid: bool = True) -> Seen:
+        """Return the cluster as it is; what the database does not say is unknown, and says why.
+
+        By a spec that is not valid nobody is judged: groups shall have the files that they have.
+        """
         key, eyes = cluster.metadata.key, self._sources.eyes
         config_map = eyes.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name)))
         heard = await self._hear(cluster, config_map)
         plan = self._sources.plans.plan(cluster, heard.running, heard.connection)
         objects = self._groups(cluster)
         config = self._sources.plans.config(plan, _kinds(objects.values()))
-        self._post(cluster, plan, heard, config["data"])
+        live = config_map.data if config_map is not None else {}
+        self._post(cluster, plan, heard, config["data"] if valid else live)
         plans = self._sources.plans
         around = eyes.around(key)
         staying = (it for it in objects.values() if not it.spec.remove)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from stateward.core.facts import Fact, Unknown
+from stateward.fdb.api.automation import Pace
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide.coordinating import coordinates
@@ -28,6 +29,8 @@ from stateward.fdb.views import ClusterView, GroupView
 Leftovers: TypeAlias = Callable[[str, int], Fact[Left]]
 #: Seconds after which a proof is written anew: half of those for which one is believed.
 _FRESH: Final = 60.0
+#: Seconds in which a database notices what it lost, and a little more.
+_NOTICED: Final = 60
 _TERMINATING: Final = GroupConditionType.RESOURCES_TERMINATING
 
 
@@ -160,7 +163,7 @@ def _turn(
     """Return whose turn it is of those that may go, and who has to wait for theirs."""
     if not ready:
         return (), ()
-    why = _pause(view)
+    why = _pause(view, ready)
     if not why and (refusal := can_lose_a_fault_domain(view)) is not None:
         why = refusal.message
     if why:
@@ -171,12 +174,26 @@ def _turn(
     return chosen, hold(left, "others go first")
 
 
-def _pause(view: ClusterView) -> str:
+def _mode(view: ClusterView, ready: Sequence[GroupView]) -> Pace:
+    """Return how many go at a time; whoever goes with what it holds never goes with all others.
+
+    The database needs a while to notice what it lost, so a second zone would go unseen.
+    """
+    asked = view.spec.automation_options.removal_mode
+    return "Zone" if asked == "All" and _loses(view, ready) else asked
+
+
+def _loses(view: ClusterView, ready: Sequence[GroupView]) -> bool:
+    """Tell whether anybody of those that go, or are about to, goes with what it holds."""
+    return any(it.skipped for it in (*ready, *(it for it in view.groups if it.leaving)))
+
+
+def _pause(view: ClusterView, ready: Sequence[GroupView]) -> str:
     """Return why nobody goes now: none shall, or somebody has just begun to."""
-    options = view.spec.automation_options
-    if options.removal_mode == "None":
+    options, mode = view.spec.automation_options, _mode(view, ready)
+    if mode == "None":
         return "automationOptions.removalMode is None"
-    if options.removal_mode == "All":
+    if mode == "All":
         return ""
     going = [it for it in view.groups if it.marked and it.leaving and _is_let_go(it)]
     if any(not it.has(_TERMINATING) for it in going):
@@ -184,16 +201,27 @@ def _pause(view: ClusterView) -> str:
     every = [it.lasts(_TERMINATING, view.now) for it in view.groups if it.marked]
     ages = [it for it in every if it is not None]
     pause = options.wait_between_removals_seconds
+    if _loses(view, ready):
+        pause = max(pause, _NOTICED)
     if not ages or min(ages) >= pause:
         return ""
     return f"a group has just begun to go, and others wait for {pause} s after it"
 
 
+def is_past(view: ClusterView, it: GroupView) -> bool:
+    """Tell whether a group that is gone may be forgotten: its object tells since when it goes.
+
+    Whoever went with what it held is remembered until the database can have noticed.
+    """
+    lasts = it.lasts(_TERMINATING, view.now)
+    return not it.skipped or lasts is None or lasts >= _NOTICED
+
+
 def _chosen(view: ClusterView, ready: Sequence[GroupView]) -> Sequence[GroupView]:
     """Return as many as may go at a time: all, those of the fullest zone, or one."""
-    mode = view.spec.automation_options.removal_mode
-    if mode == "All" and not any(it.skipped for it in ready):
-        return ready  # who goes with what it holds goes with its zone only
+    mode = _mode(view, ready)
+    if mode == "All":
+        return ready
     zones = Counter(map(_zone, ready))
     first = min(zones, key=lambda it: (-zones[it], it))
     mine = [it for it in ready if _zone(it) == first]

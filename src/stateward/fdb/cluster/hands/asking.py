@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from stateward.core.outcome import Outcome, Retry
+from stateward.core.outcome import Blocked, Done, Outcome, Retry, Stop, wake_after
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
@@ -14,6 +14,7 @@ from stateward.fdb.guards.guard import Guard, Refusal, refusals
 #: Seconds until a guard is asked again that cannot say when it would let something happen.
 _AGAIN: Final = 10.0
 _LATEST: Final = 60.0
+_SOON: Final = 2.0
 
 
 async def allowed(
@@ -27,6 +28,15 @@ async def allowed(
         return CHANGED
     taken = await tools.turn.take(seen.view, purpose)
     return None if taken is None else held(seen, step, (taken,), purpose)
+
+
+def ended(seen: Seen, step: str, found: Outcome) -> Outcome:
+    """End the pass for what is in the way; what a person must mend is told as such."""
+    if isinstance(found, Done):
+        return found
+    if isinstance(found, Blocked):
+        seen.book.refuse(step, [Refusal(found.reason, found.message, found.hint)])
+    return Stop(wake_after(found) or _SOON, found.reason, found.message)
 
 
 def held(seen: Seen, step: str, found: Sequence[Refusal], purpose: str) -> Outcome:

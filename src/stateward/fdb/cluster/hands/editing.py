@@ -10,6 +10,7 @@ from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import Outcome, Retry
 from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBProcessGroup
 from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.writing import exactly
 from stateward.kube.client import Client, MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import Conflict, NotFound
@@ -38,8 +39,7 @@ async def edit(
 
     async def write(name: str) -> None:
         metadata = groups[name].metadata
-        exactly = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
-        patch = MergePatch({"metadata": exactly, "spec": changes[name]})
+        patch = MergePatch({"metadata": exactly(metadata), "spec": changes[name]})
         await client.patch(PROCESS_GROUPS, metadata.key, patch)
 
     return await each(changes, write)

@@ -14,6 +14,7 @@ from stateward.fdb.cluster.hands.asking import allowed
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import bounces
 from stateward.fdb.decide.bounces import BouncePlan
@@ -27,6 +28,8 @@ _SOON: Final = 1.0
 #: For how long after a pod was made the database may still tell of the process before it.
 _YOUNG: Final = 60.0
 #: What was asked for, and by group what its processes ran with.
+#: Clusters whose last restart is kept in mind.
+_REMEMBERED: Final = 1000
 _Tried: TypeAlias = tuple[int, frozenset[tuple[str, tuple[str, ...]]]]
 
 
@@ -54,8 +57,7 @@ class BounceProcesses:
             return DONE
         plan = bounces.plan(view)
         if plan.waiting:
-            words = "; ".join(f"{it.group}: {it.why}" for it in plan.waiting[:3])
-            return Retry(_AGAIN, "BounceWaits", words)
+            return Retry(_AGAIN, "BounceWaits", told(plan.waiting))
         uid = seen.cluster.metadata.uid
         if not plan.kill:
             if (last := self._last.get(uid)) is not None and _helped(view, last):
@@ -76,9 +78,14 @@ class BounceProcesses:
         except PeerError as error:
             return trouble(f"{names_of(plan.groups)} are to be started anew", error)
         names = tuple(it.name for it in plan.groups)
-        self._last[uid] = _Kill(_tried(view, plan.groups), names, view.now)
+        self._remember(uid, _Kill(_tried(view, plan.groups), names, view.now))
         words = f"processes are started anew: {names_of(plan.groups)}"
         return Stop(_SOON, "ProcessesBounced", words)
+
+    def _remember(self, uid: str, kill: _Kill) -> None:
+        while len(self._last) >= _REMEMBERED:
+            del self._last[next(iter(self._last))]
+        self._last[uid] = kill
 
 
 def _tried(view: ClusterView, groups: tuple[GroupView, ...]) -> _Tried:

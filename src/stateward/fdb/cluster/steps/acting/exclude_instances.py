@@ -11,6 +11,7 @@ from stateward.fdb.cluster.hands.asking import allowed
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.waiting import told as said_of
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import exclusions
 from stateward.fdb.guards import acts
@@ -32,8 +33,7 @@ class ExcludeInstances:
     async def run(self, seen: Seen) -> Outcome:
         """Exclude as many of each class as may be."""
         view, admin = seen.view, seen.admin
-        marked = [it for it in view.groups if it.marked and not it.holds_nothing]
-        if not marked or admin is None:
+        if admin is None or not any(it.marked and not it.skipped for it in view.groups):
             return DONE
         listed = told.excluded(view.database)
         if isinstance(listed, Unknown):
@@ -65,5 +65,4 @@ class ExcludeInstances:
 def _waiting(plan: exclusions.ExclusionPlan) -> Outcome:
     if not plan.held:
         return DONE
-    words = "; ".join(f"{it.group}: {it.why}" for it in plan.held[:3])
-    return Retry(_AGAIN, "ExclusionHeld", words)
+    return Retry(_AGAIN, "ExclusionHeld", said_of(plan.held))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.core.outcome import DONE, Blocked, Done, Outcome, Stop
+from stateward.core.outcome import DONE, Blocked, Outcome, Stop
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build.groups import group_document
+from stateward.fdb.cluster.hands.asking import ended
 from stateward.fdb.cluster.hands.editing import each
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.tools import Tools
@@ -96,16 +97,10 @@ class SettleLeftVolumes:
         if found is None:
             words = f"process groups that were left are back: {len(documents)}"
             return Stop(_SOON, "ProcessGroupsAdopted", words)
-        return self._stopped(seen, found)
+        return ended(seen, self.name, found)
 
     async def _is_ours(self, seen: Seen, name: str) -> bool:
         """Tell whether the object of a name is of us, of a moment ago."""
         there = await self._client.get(PROCESS_GROUPS, ObjectKey(seen.view.key.namespace, name))
         owner = there.metadata.controller
         return owner is not None and owner.uid == seen.cluster.metadata.uid
-
-    def _stopped(self, seen: Seen, found: Outcome) -> Outcome:
-        """End the pass: others must not be made in place of those that could not be yet."""
-        if isinstance(found, Blocked):
-            seen.book.refuse(self.name, [Refusal(found.reason, found.message, found.hint)])
-        return DONE if isinstance(found, Done) else Stop(_SOON, found.reason, found.message)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from stateward.core.errors import PeerError
-from stateward.core.outcome import DONE, Blocked, Outcome, Stop
+from stateward.core.outcome import DONE, Blocked, Outcome
+from stateward.fdb.cluster.hands.asking import ended
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.writing import difference
@@ -22,8 +23,10 @@ class UpdateConfigMap:
         self._client = tools.client
 
     async def run(self, seen: Seen) -> Outcome:
-        """Write it where it differs; what reads it must not run on without it."""
-        name = seen.config["metadata"]["name"]
+        """Write it where it differs; without it the pass ends, since what follows relies on it."""
+        return ended(seen, self.name, await self._outcome(seen))
+
+    async def _outcome(self, seen: Seen) -> Outcome:
         try:
             return await self._settle(seen)
         except AlreadyExists:
@@ -31,8 +34,7 @@ class UpdateConfigMap:
         except Conflict:
             raise
         except PeerError as error:
-            found = trouble(f"config map {name}", error)
-            return found if isinstance(found, Blocked) else _stopped(found)
+            return trouble(f"config map {seen.config['metadata']['name']}", error)
 
     async def _settle(self, seen: Seen) -> Outcome:
         if seen.config_map is None:
@@ -56,12 +58,3 @@ def _taken(seen: Seen) -> Blocked:
         f"delete it: kubectl -n {namespace} delete configmap {name}; or give the cluster another"
         " name",
     )
-
-
-def _stopped(found: Outcome) -> Outcome:
-    after, reason, message = (
-        getattr(found, "after", 2.0),
-        getattr(found, "reason", "PeerError"),
-        getattr(found, "message", ""),
-    )
-    return Stop(after, reason, message)

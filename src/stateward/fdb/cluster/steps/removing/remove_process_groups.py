@@ -21,6 +21,7 @@ from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.waiting import told as said_of
 from stateward.fdb.cluster.hands.writing import exactly
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import removing
@@ -39,7 +40,6 @@ from stateward.kube.client import MergePatch
 
 _AGAIN: Final = 15.0
 _SOON: Final = 1.0
-_SHOWN: Final = 3
 #: So many are proved anew with one status: it must not grow old while that is written.
 _AT_ONCE: Final = 100
 _REFUTED: Final = {"excluded": False, "exclusionTimestamp": None}
@@ -131,7 +131,10 @@ class RemoveProcessGroups:
 
     async def _see_off(self, seen: Seen) -> Outcome | None:
         """Take back the exclusions of groups that are gone, then let go of their objects."""
-        gone = [it for it in seen.view.groups if it.leaving and _is_empty(seen, it)]
+        empty = [it for it in seen.view.groups if it.leaving and _is_empty(seen, it)]
+        gone = [it for it in empty if removing.is_past(seen.view, it)]
+        if empty and not gone:
+            return Retry(_AGAIN, "RemovalWaits", f"{names_of(empty)} went with what they held")
         if not gone:
             return None
         listed = told.excluded(seen.view.database)
@@ -180,8 +183,7 @@ def _worst(*said: Outcome | None) -> Outcome:
 def _rest(plan: RemovalPlan) -> Outcome:
     """Return what is waited for when nothing can be done now."""
     if plan.held:
-        words = "; ".join(f"{it.group}: {it.why}" for it in plan.held[:_SHOWN])
-        return Retry(_AGAIN, "RemovalWaits", words)
+        return Retry(_AGAIN, "RemovalWaits", said_of(plan.held))
     if plan.going:
         words = f"waiting for the pods of {names_of(plan.going)} to go"
         return Retry(_AGAIN, "RemovalWaits", words)
