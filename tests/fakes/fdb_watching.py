@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
+from stateward.core.moments import from_rfc3339
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.fdb.model.names import claim_name
@@ -112,7 +113,9 @@ class Watcher:
         now = event.now.document()
         uid = now["spec"].get("obsoletePod", "")
         before = event.before.document() if event.before is not None else {"spec": {}}
-        if not uid or before["spec"].get("obsoletePod", "") == uid or self.careless:
+        same = before["spec"].get("obsoletePod", "") == uid
+        same = same and before["spec"].get("obsoleteUntil") == now["spec"].get("obsoleteUntil")
+        if not uid or same or self.careless:
             return
         zone = now.get("status", {}).get("faultDomain", "")
         self.zones.append(zone)
@@ -121,8 +124,14 @@ class Watcher:
             if other["spec"].get("remove") or "deletionTimestamp" in other["metadata"]:
                 continue
             elsewhere = other.get("status", {}).get("faultDomain", "") != zone
-            if elsewhere and self._is_away(stored.key, other["spec"].get("obsoletePod", "")):
+            if elsewhere and self._is_away(stored.key, self._ordered(other["spec"])):
                 self.wrong.append(f"{event.now.key}'s zone {zone} goes while {stored.key} is away")
+
+    def _ordered(self, spec: Any) -> str:
+        """Return which pod is to go; an order that is past is none."""
+        until = spec.get("obsoleteUntil")
+        is_past = until is not None and self.it.world.clock.now() > from_rfc3339(until)
+        return "" if is_past else spec.get("obsoletePod", "")
 
     def _is_away(self, key: ObjectKey, obsolete: str) -> bool:
         """Tell whether a group's pod is there no longer, or not yet."""

@@ -24,10 +24,13 @@ def by(name: str) -> Exclusion:
 
 
 def gone(*names: str) -> Callable[[Status], bool]:
-    """Return a question: is it proven that nothing is left on any of them?"""
+    """Return a question: is it proven that nothing is left on any of them?
+
+    A laboratory's processes are as young as its tests are short.
+    """
 
     def ask(status: Status) -> bool:
-        left = [value(leaving.Leftovers(status).on(it, 1)) for it in names]
+        left = [value(leaving.Leftovers(status, settled=0).on(it, 1)) for it in names]
         return all(it != "?" and it.is_gone for it in left)
 
     return ask

@@ -72,10 +72,13 @@ class Left:
 
 
 class Leftovers:
-    """What process groups still have, by one status: asked once for all of them."""
+    """What process groups still have, by one status: asked once for all of them.
 
-    def __init__(self, status: Status) -> None:
-        self._status = status
+    ``settled`` is for how many seconds a process must be up before its silence about roles counts.
+    """
+
+    def __init__(self, status: Status, settled: float = _SETTLED) -> None:
+        self._status, self._settled = status, settled
         self._roster = roster(status)
         self._logs = log_addresses(status)
 
@@ -113,7 +116,7 @@ class Leftovers:
         for it in entry.roles:
             if it.role not in _OTHERS:
                 return self._kept_by(it.role, path)
-        if entry.uptime_seconds < _SETTLED:
+        if entry.uptime_seconds < self._settled:
             return Unknown(f"{path} has just started, and may not have named its roles yet")
         return self._logs_on(process)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stateward.core.moments import from_rfc3339
 from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBProcessGroup
 from stateward.kube.client import Change
 from stateward.kube.meta import ObjectKey
@@ -40,7 +41,7 @@ class Stops:
             return  # it goes with its cluster
         if group.spec.remove and (group.spec.excluded or group.spec.exclusion_skipped):
             self._judge_leaving(actor, pod, group)
-        elif group.spec.obsolete_pod == pod.uid:
+        elif _shall_go(group, pod, self._scene.now):
             self._judge_update(actor, pod)
         elif _phase(pod) not in {"Failed", "Succeeded"}:
             self._scene.report("P-S3", actor, f"{pod.key.name} is ended, and its group stays")
@@ -96,3 +97,9 @@ def _phase(pod: Stored) -> str:
 
 def _node(pod: Stored) -> str:
     return str(pod.document()["spec"].get("nodeName", "no node"))
+
+
+def _shall_go(group: FoundationDBProcessGroup, pod: Stored, now: float) -> bool:
+    """Tell whether this very pod is to be made anew, and the order is not an old one."""
+    until = group.spec.obsolete_until
+    return group.spec.obsolete_pod == pod.uid and (until is None or now <= from_rfc3339(until))

@@ -9,7 +9,7 @@ from stateward.core.facts import Fact, Known
 from stateward.core.outcome import Outcome
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.steps.removing import remove_process_groups
-from stateward.fdb.decide import removing
+from stateward.fdb.decide import exclusions, removing
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.status.exclusions import Left, Leftovers
 from stateward.fdb.views import ClusterView, GroupView
@@ -94,6 +94,9 @@ def proved_for_ever(patch: Patch) -> None:
         return "" if it.excluded else inner(view, it, leftovers, coordinators, trust)
 
     patch.put(removing, "_objection", objection)
+    patch.put(removing, "_taken_back", lambda _view, _leftovers: ())
+    must = exclusions._must_be_excluded  # noqa: SLF001 - whose exclusion is seen to
+    patch.put(exclusions, "_must_be_excluded", lambda it: not it.excluded and must(it))
 
 
 @bug(
