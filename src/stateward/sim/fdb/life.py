@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
-from stateward.core.chance import Chance
 from stateward.core.errors import HouseError
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.sim.faults import CALM, Kind, Plan
@@ -17,11 +16,12 @@ from stateward.sim.fdb.oracles.ends import end_of
 from stateward.sim.fdb.oracles.leaks import at_rest
 from stateward.sim.fdb.scenarios import SCENARIOS, Script, Step
 from stateward.sim.fdb.world import FdbWorld
-from stateward.sim.laws.failures import bugs, failed_passes
+from stateward.sim.laws.failures import failed_passes
 from stateward.sim.laws.rest import Noise, Rest
 from stateward.sim.laws.watchman import USER
 from stateward.sim.lives import Ask, Life, Turn, lateness
-from stateward.sim.loop import SimLoop, running
+from stateward.sim.living import Lived, lived
+from stateward.sim.loop import SimLoop
 from stateward.sim.sites import Sites
 from stateward.sim.world import NotInTime, World
 
@@ -51,54 +51,25 @@ def live_with(
     script: Script, ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False
 ) -> Life:
     """Live any script."""
-    with running(SimLoop(Chance(ask.seed, "order"))) as loop:
 
-        def begin() -> _Lived:
-            life = _Lived(loop, ask, record=record)
-            if onlooker is not None:
-                onlooker(life.it)
-            return life
+    def begin(loop: SimLoop) -> _Lived:
+        life = _Lived(loop, ask, record=record)
+        if onlooker is not None:
+            onlooker(life.it)
+        return life
 
-        return loop.run_until_complete(_live(begin, script))
+    return lived(begin, ask, script)
 
 
 def live_and_turn(ask: Ask, turn: Turn) -> Life:
     """Live a scenario in calm until, at some call, another plan for it is asked for."""
-    with running(SimLoop(Chance(ask.seed, "order"))) as loop:
 
-        def begin() -> _Lived:
-            life = _Lived(loop, ask, record=False)
-            life.it.world.weather.listeners.insert(0, lambda *_: life.listen(turn))
-            return life
+    def begin(loop: SimLoop) -> _Lived:
+        life = _Lived(loop, ask, record=False)
+        life.turn(turn)
+        return life
 
-        return loop.run_until_complete(_live(begin, SCENARIOS[ask.scenario]))
-
-
-async def _live(begin: Callable[[], _Lived], script: Script) -> Life:
-    life = begin()
-    world = life.it.world
-    try:
-        life.it.operate(assembled, life.ask.operators)
-        await life.run(script)
-        life.judge_bugs()
-    finally:
-        lines = tuple(world.trace.lines)
-        digest = world.trace.digest
-        end = end_of(life.it)
-        await world.end()
-    return Life(
-        life.ask,
-        life.watch.watchman.book.violations,
-        tuple(life.sites.calls),
-        life.acts.counts,
-        end,
-        digest,
-        world.loop.time(),
-        world.loop.steps,
-        world.api.store.revision,
-        lines,
-        life.it.hopeless,
-    )
+    return lived(begin, ask, SCENARIOS[ask.scenario])
 
 
 class _Enough(HouseError):
@@ -107,35 +78,38 @@ class _Enough(HouseError):
     reason = "Enough"
 
 
-class _Lived:
-    """A life while it is lived: the world, and all who watch it."""
+class _Lived(Lived[Script]):
+    """A life of FoundationDB clusters: the world, and all who watch it."""
 
     def __init__(self, loop: SimLoop, ask: Ask, *, record: bool) -> None:
         world = World(loop, ask.seed, (CLUSTERS, PROCESS_GROUPS))
-        self.it = FdbWorld(world)
-        Befalling(self.it)
-        self.sites = Sites(world, record=record)
-        self.watch = FdbWatch(self.it)
-        self.acts = Acts(self.it, self.watch.watchman)
-        self._rest = Rest(world, self.watch.rates, PATIENCE)
+        self.it = it = FdbWorld(world)
+        Befalling(it)
+        sites = Sites(world, record=record)
+        self.watch = watch = FdbWatch(it)
+        self.acts = Acts(it, watch.watchman)
+        rest = Rest(world, watch.rates, PATIENCE)
+        super().__init__(it, sites, watch.watchman, watch.vain, rest)
         self.take_up(ask, record=record)
 
     def take_up(self, ask: Ask, *, record: bool) -> None:
         """Let things go wrong as a plan says, from now on."""
-        self.ask = ask
-        self.sites.record = record
+        super().take_up(ask, record=record)
         self.watch.late(lateness(ask.plan), _asleep(ask.plan))
         self.watch.calm(ask.plan == CALM)
-        planned = self.it.world.weather.planned
-        for hit in ask.plan.hits:
-            planned.setdefault(hit.call, []).append(hit.fault)
 
-    def listen(self, turn: Turn) -> None:
-        """Take another plan up, if one is asked for at this call."""
-        if (chosen := turn(self.it.world.weather.calls)) is not None:
-            self.it.world.loop.go_on()
-            self.take_up(chosen, record=len(chosen.plan.hits) > 1)
-            self._rest.expect(len(chosen.plan.hits))
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """What operators did to the world, and how often."""
+        return self.acts.counts
+
+    def operate(self) -> None:
+        """Start as many operators as were asked for."""
+        self.it.operate(assembled, self.ask.operators)
+
+    def end(self) -> Mapping[str, str]:
+        """Return what there is in the end, without chance's names."""
+        return end_of(self.it)
 
     async def run(self, script: Script) -> None:
         """Take every step, and see whether all comes to rest as it should."""
@@ -146,13 +120,13 @@ class _Lived:
         except _Enough:
             return
         except Noise as error:
-            watchman.book.report("SILENCE", "nobody", error.message)
+            self.report("SILENCE", error.message)
         except NotInTime as error:
             if not self.it.hopeless:  # then only a person can help, and nobody does
-                watchman.book.report("L0", "nobody", error.message)
+                self.report("L0", error.message)
             return
         except HouseError as error:
-            watchman.book.report("K8", "nobody", error.message)
+            self.report("K8", error.message)
             return
         self._judge_end(edits=len(script) - 1)
 
@@ -167,28 +141,16 @@ class _Lived:
         if self.ask.plan == CALM:
             self._judge_calm(edits)
         else:
-            self._judge_repeats()
+            self.judge_repeats()
         for law, sentence in at_rest(self.watch.scene, self.watch.rates):
-            self.watch.watchman.book.report(law, "nobody", sentence)
-
-    def judge_bugs(self) -> None:
-        """Ask that nothing, however bad, shows a bug in a pass."""
-        if found := bugs(self.it):
-            self.watch.watchman.book.report("K8", "nobody", found)
-
-    def _judge_repeats(self) -> None:
-        """Ask that nobody wrote what was there, but for who could not know it."""
-        families = [hit.fault.family for hit in self.ask.plan.hits]
-        if vain := self.watch.vain.repeats(families):
-            self.watch.watchman.book.report("K4", "nobody", vain)
+            self.report(law, sentence)
 
     def _judge_calm(self, edits: int) -> None:
         """Ask for what only holds when no call goes wrong."""
-        book = self.watch.watchman.book
         if failed := failed_passes(self.it):
-            book.report("K8", "nobody", f"{failed} passes failed")
+            self.report("K8", f"{failed} passes failed")
         if vain := self.watch.vain.complaint(edits * _PARTED):
-            book.report("K4", "nobody", vain)
+            self.report("K4", vain)
 
     def _holds(self, step: Step) -> bool:
         if len(self.watch.watchman.book.violations) >= _MANY:
@@ -206,7 +168,7 @@ class _Lived:
         took = await self._rest.reach(step.text, lambda: self._holds(step))
         if self.ask.plan == CALM and took > step.quick:
             words = f"{step.text}: {took:g} s, and {step.quick:g} must be enough in calm"
-            watchman.book.report("L1", "nobody", words)
+            self.report("L1", words)
 
 
 def _asleep(plan: Plan) -> float:
