@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from stateward.core.errors import PeerConfused, UsageError
+from stateward.core.errors import UsageError
 from stateward.etcd.api.kind import ETCD_CLUSTERS
-from stateward.kube.client import Change, MergePatch, Propagation
-from stateward.kube.codec import Json, decode_json
-from stateward.kube.errors import ApiError, Forbidden
+from stateward.kube.client import MergePatch, Propagation
+from stateward.kube.codec import Json
+from stateward.kube.errors import Forbidden
 from stateward.kube.resources import LEASES, PODS, Resource
 from stateward.local.kinds import Kind
 from stateward.local.rules.admission import Admission
 from stateward.local.rules.deletion import DeleteOptions
-from stateward.local.rules.writes import Author
-from stateward.local.store import Stored, StoreEvent
+from stateward.local.store import Stored
+from stateward.sim import people
 from stateward.sim.etcd.acts import Act, Scene
 
-_USER = Author("user")
 #: What a quota counts.
 _COUNTED: Final = frozenset({"Pod", "PersistentVolumeClaim", "ConfigMap", "Service"})
 #: Seconds in which a cluster that is deleted is gone.
 _LONGEST_FAREWELL: Final = 300.0
-_LEAVING = b'"deletionTimestamp"'
 
 
 # -------------------------------------------------------------------------- clusters
@@ -30,37 +28,14 @@ _LEAVING = b'"deletionTimestamp"'
 
 def _edit(at: Scene) -> None:
     """Change what a cluster asks for: ``replicas=5``; with seconds, it is taken back after them."""
-    cluster = at.cluster
-    path, equals, text = at.target.partition("=")
-    if not equals:
-        raise UsageError(f"an edit must be written as FIELD=VALUE; got {at.target!r}")
-    if cluster is None:
-        return
-    before: Any = cluster.document()["spec"]
-    for part in path.split("."):
-        before = before.get(part) if isinstance(before, dict) else None
-    # Options of etcd are texts, whatever they look like.
-    _write_spec(at, cluster, path, text if path.startswith("options.") else _value(text))
+    undo = people.edit(at.it.world, ETCD_CLUSTERS, at.target, _value_of)
     if at.seconds:
-        at.for_a_while(lambda: _write_spec(at, cluster, path, before))
+        at.for_a_while(undo)
 
 
-def _write_spec(at: Scene, cluster: Stored, path: str, value: Any) -> None:
-    body: Any = value
-    for part in reversed(path.split(".")):
-        body = {part: body}
-    try:
-        patch = MergePatch({"spec": body})
-        at.api.patch(ETCD_CLUSTERS, cluster.key, patch, _USER)
-    except ApiError as error:
-        at.it.world.trace.note(f"the edit of {cluster.key} is refused: {error.reason}")
-
-
-def _value(text: str) -> Any:
-    try:
-        return decode_json(text.encode())
-    except PeerConfused:
-        return text
+def _value_of(path: str, text: str) -> Any:
+    """Return what is written; options of etcd are texts, whatever they look like."""
+    return text if path.startswith("options.") else people.json_of(text)
 
 
 def _delete_cr(at: Scene) -> None:
@@ -74,30 +49,8 @@ def _recreate_cr(at: Scene) -> None:
 
 
 def _delete_cluster(at: Scene, rest: float) -> None:
-    cluster = at.cluster
-    if cluster is None or _LEAVING in cluster.text:
-        return
     world = at.it.world
-    old = cluster.document()
-    body: Json = {"metadata": {"name": cluster.key.name}, "spec": old["spec"]}
-    over = world.weather.trouble()
-    # Who waits for the end of all trouble must not wait for ever if the cluster does not go.
-    world.later(_LONGEST_FAREWELL, over)
-
-    def make() -> None:
-        over()
-        try:
-            world.api.create(ETCD_CLUSTERS, cluster.key.namespace, body, _USER)
-        except ApiError:
-            return  # somebody else was first
-
-    def look(event: StoreEvent) -> None:
-        if event.change is Change.DELETED and event.now.uid == cluster.uid:
-            leave()
-            world.later(rest, make)
-
-    leave = world.api.store.listen(look, ETCD_CLUSTERS.name)
-    world.api.delete(ETCD_CLUSTERS, cluster.key, DeleteOptions(uid=cluster.uid))
+    people.recreate(world, ETCD_CLUSTERS, at.cluster, rest=rest, longest=_LONGEST_FAREWELL)
 
 
 # -------------------------------------------------------------------------- what is made for them
@@ -142,7 +95,7 @@ def _edit_object(at: Scene) -> None:
             body = {"data": dict.fromkeys(document["data"], "nonsense")}
         else:
             body = {"metadata": {"annotations": {"note": "a person was here"}}}
-        at.api.patch(resource, it.key, MergePatch(body), _USER)
+        at.api.patch(resource, it.key, MergePatch(body), people.USER)
 
 
 def _relabel(at: Scene) -> None:
@@ -165,7 +118,7 @@ def _set_labels(at: Scene, resource: Resource[Any], of: Stored, labels: Json) ->
     api = at.api
     now = api.store.get(resource.name, of.key)
     if now is not None and now.uid == of.uid:
-        api.patch(resource, of.key, MergePatch({"metadata": {"labels": labels}}), _USER)
+        api.patch(resource, of.key, MergePatch({"metadata": {"labels": labels}}), people.USER)
 
 
 # -------------------------------------------------------------------------- quota

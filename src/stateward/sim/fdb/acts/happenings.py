@@ -14,7 +14,6 @@ from stateward.core.errors import UsageError
 from stateward.emulate.fdb.asking.clogs import Silence
 from stateward.kube.resources import PODS
 from stateward.local.rules.deletion import DeleteOptions
-from stateward.local.rules.writes import Author
 from stateward.sim.faults import is_number
 from stateward.sim.fdb.acts import people
 from stateward.sim.fdb.acts.targets import Act, At
@@ -23,10 +22,6 @@ from stateward.sim.world import Slot
 if TYPE_CHECKING:
     from stateward.sim.fdb.world import FdbWorld
 
-_USER: Final = Author("user")
-_LEAVING: Final = b'"deletionTimestamp"'
-#: Seconds in which a cluster that is deleted is gone.
-_LONGEST_FAREWELL: Final = 600.0
 #: Seconds after which a clock that was set wrong is right again.
 _SET_RIGHT: Final = 120.0
 

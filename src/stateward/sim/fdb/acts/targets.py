@@ -4,27 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from stateward.fdb.api.kind import CLUSTERS
 from stateward.fdb.model.names import CLASS_LABEL, INSTANCE_LABEL
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS, VOLUME_CLAIMS
 from stateward.local.api import Api
-from stateward.local.rules.writes import Author
 from stateward.local.store import Stored
 from stateward.sim.kube.lodgers import Lodger
 from stateward.sim.world import Slot
 
 if TYPE_CHECKING:
     from stateward.sim.fdb.world import FdbWorld
-
-_USER: Final = Author("user")
-_LEAVING: Final = b'"deletionTimestamp"'
-#: Seconds in which a cluster that is deleted is gone.
-_LONGEST_FAREWELL: Final = 600.0
-#: Seconds after which a clock that was set wrong is right again.
-_SET_RIGHT: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)
