@@ -181,7 +181,7 @@ class FoundationDBClusterStatus(Part):
     reconciled_process_groups: Annotated[int, Field(description="How many are as asked.")] = 0
     blockers: Annotated[
         tuple[Blocker, ...],
-        Field(description="Every guard that holds something back.", list_type="atomic"),
+        Field(description="Every guard and step that holds something back.", list_type="atomic"),
     ] = ()
     progress: Annotated[Progress | None, Field(description="How far long work is.")] = None
     conditions: Annotated[
