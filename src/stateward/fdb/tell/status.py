@@ -28,7 +28,8 @@ from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.status import configuration as told
-from stateward.fdb.status import emulated, health, movement
+from stateward.fdb.status import health, movement
+from stateward.fdb.status.complaints import is_emulated
 from stateward.fdb.tell.blockers import blockers
 from stateward.fdb.tell.conditions import conditions_of
 from stateward.fdb.tell.doing import doing
@@ -41,6 +42,7 @@ from stateward.fdb.tell.generations import (
 from stateward.fdb.tell.mirror import mirror
 from stateward.fdb.views import ClusterView
 from stateward.kube import conditions
+from stateward.kube.meta import Condition
 
 T = TypeVar("T")
 
@@ -97,9 +99,6 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
     groups, truncated = mirror(view)
     connection = pass_.connection or view.connection
     running = str(pass_.running or view.running_version)
-    said = conditions_of(view, outcomes, reconciled=reconciled)
-    if pass_.hushed and former.conditions:
-        said = tuple(it for it in said if it.type not in _OF_STEPS)
     return msgspec.structs.replace(
         former,
         observed_generation=view.generation,
@@ -126,8 +125,19 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         reconciled_process_groups=reconciled_groups(view, pass_.outdated),
         blockers=blockers(former.blockers, pass_.said, pass_.refused, view.now),
         progress=pass_.progress or _moving(view),
-        conditions=conditions.merge(former.conditions, said, view.now),
+        conditions=conditions.merge(
+            former.conditions, _said(view, outcomes, pass_, reconciled=reconciled), view.now
+        ),
     )
+
+
+def _said(
+    view: ClusterView, outcomes: Sequence[Outcome], pass_: Told, *, reconciled: bool
+) -> tuple[Condition, ...]:
+    found = conditions_of(view, outcomes, reconciled=reconciled)
+    if not pass_.hushed or not view.status.conditions:
+        return found
+    return tuple(it for it in found if it.type not in _OF_STEPS)
 
 
 def _blocking(outcome: Outcome, pass_: Told) -> Outcome:
@@ -176,10 +186,10 @@ def _value(found: Fact[T]) -> T | None:
 
 def _runs(view: ClusterView, version: str) -> str:
     """Return which FoundationDB runs, and that it is none, where a stand-in says so."""
-    found = emulated.is_emulated(view.database)
-    was = view.status.runs.endswith(_EMULATED)
-    is_emulated = found.value if isinstance(found, Known) else was
-    return f"{version} {_EMULATED}" if is_emulated else version
+    found = _value(is_emulated(view.database))
+    if found is None:
+        found = view.status.runs.endswith(_EMULATED)
+    return f"{version} {_EMULATED}" if found else version
 
 
 def _densities(view: ClusterView, *classes: ProcessClass) -> tuple[int, ...]:
