@@ -98,7 +98,7 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
     reconciled = is_as_asked(stages, view.generation) and not pass_.invalid
     groups, truncated = mirror(view)
     connection = pass_.connection or view.connection
-    running = str(pass_.running or view.running_version)
+    said = _said(view, outcomes, pass_, reconciled=reconciled)
     return msgspec.structs.replace(
         former,
         observed_generation=view.generation,
@@ -110,8 +110,8 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         has_incorrect_config_map=pass_.config_map_differs,
         has_incorrect_service_config=pass_.services_differ,
         needs_new_coordinators=bool(wrong),
-        running_version=running,
-        runs=_runs(view, running),
+        running_version=str(pass_.running or view.running_version),
+        runs=_runs(view, pass_),
         connection_string=str(connection) if connection is not None else former.connection_string,
         configured=view.configured or pass_.configured or former.configured,
         adopted_from=pass_.adopted_from or former.adopted_from,
@@ -125,9 +125,7 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         reconciled_process_groups=reconciled_groups(view, pass_.outdated),
         blockers=blockers(former.blockers, pass_.said, pass_.refused, view.now),
         progress=pass_.progress or _moving(view),
-        conditions=conditions.merge(
-            former.conditions, _said(view, outcomes, pass_, reconciled=reconciled), view.now
-        ),
+        conditions=conditions.merge(former.conditions, said, view.now),
     )
 
 
@@ -184,11 +182,12 @@ def _value(found: Fact[T]) -> T | None:
     return found.value if isinstance(found, Known) else None
 
 
-def _runs(view: ClusterView, version: str) -> str:
+def _runs(view: ClusterView, pass_: Told) -> str:
     """Return which FoundationDB runs, and that it is none, where a stand-in says so."""
     found = _value(is_emulated(view.database))
     if found is None:
         found = view.status.runs.endswith(_EMULATED)
+    version = str(pass_.running or view.running_version)
     return f"{version} {_EMULATED}" if found else version
 
 
