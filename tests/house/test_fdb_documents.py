@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import ast
+import asyncio
+import json
 import re
 from pathlib import Path
 from typing import cast
 
+import pytest
+import yaml
+
+from stateward.app.validation import problems
+from stateward.core.chance import Chance
+from stateward.core.ports import Ports
 from stateward.fdb.api.group import GroupConditionType
+from stateward.fdb.api.kind import CLUSTER_KIND, CLUSTERS
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.guards import database
 from stateward.fdb.tell import conditions
+from stateward.kube.client import MergePatch
+from stateward.kube.codec import plain
+from stateward.kube.crd.kind import crd
+from stateward.kube.errors import ApiError
+from stateward.kube.manifests import read
+from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import CUSTOM_RESOURCES
+from stateward.local.rules.admission import Author, Strictness
+from stateward.local.schema.served import served_api
+from stateward.sim.loop import SimClock
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs/foundationdb"
@@ -55,7 +74,7 @@ def test_every_guard_has_its_row():
 def test_every_reason_is_explained():
     said = set()
     for path in [*SOURCE.glob("cluster/**/*.py"), *SOURCE.glob("groups/**/*.py")]:
-        said |= called(ast.parse(path.read_text()), OUTCOMES | {"waiting_for"})
+        said |= called(ast.parse(path.read_text()), OUTCOMES | {"waiting_for", "done", "waits"})
     assert said - words("conditions.md") == set()
 
 
@@ -64,3 +83,54 @@ def test_every_condition_is_explained():
     assert set(conditions.TYPES) - told == set()
     later = {"NodeTaintDetected", "NodeTaintReplacing", "ProcessHasHighRunLoopBusy"}
     assert {str(it) for it in GroupConditionType} - told == later
+
+
+# ------------------------------------------------------------------ the tutorial
+TUTORIAL = (DOCS / "tutorial.md").read_text()
+PATCH = re.compile(r"kubectl patch fdb (\w+) --type=merge -p '(.*?)'(.*)")
+#: By what a line of a terminal may begin: all of it is there once the lines before it were typed.
+TYPED = re.compile(
+    r"export |stateward (?:local up|crds|operator|validate) |kubectl |one=\$\(kubectl "
+    r"|\.venv/bin/python -m stateward\.|bin/fdbcli -C fdb\.cluster |rm -r "
+)
+
+
+def blocks(language: str) -> list[str]:
+    """Return what stands between fences of a language."""
+    parts = TUTORIAL.split("```")[1::2]
+    return [it.removeprefix(language) for it in parts if it.startswith(f"{language}\n")]
+
+
+def test_the_manifest_of_the_tutorial_can_be_honoured() -> None:
+    (text,) = blocks("yaml")
+    assert [problem for it in read(text, "shop.yaml") for problem in problems(it)] == []
+
+
+def test_all_of_the_tutorial_can_be_typed() -> None:
+    shown = [it for it in blocks("") if not it.lstrip().startswith("NAME ")]
+    lines = [line for it in shown for line in it.strip().splitlines()]
+    assert [it for it in lines if not TYPED.match(it)] == []
+    assert lines[-1] == "rm -r here bin shop.yaml fdb.cluster", "and nothing of it is left"
+
+
+@pytest.mark.virtual
+async def test_the_changes_of_the_tutorial_are_taken_and_refused_as_it_says() -> None:
+    """One after the other, by a server that knows the kind with all its rules."""
+    api = served_api(Ports(SimClock(asyncio.get_running_loop()), Chance(1)))
+    author = Author(strictness=Strictness.STRICT)
+    api.create(CUSTOM_RESOURCES, "", plain(crd(CLUSTER_KIND)), author)
+    api.create(CLUSTERS, "default", yaml.safe_load(blocks("yaml")[0]), author)
+
+    def refused(name: str, text: str) -> bool:
+        try:
+            api.patch(CLUSTERS, ObjectKey("default", name), MergePatch(json.loads(text)), author)
+        except ApiError:
+            return True
+        return False
+
+    changes = PATCH.findall(TUTORIAL)
+    assert len(changes) >= 4
+    assert [refused(*it[:2]) for it in changes] == ["# refused" in said for *_, said in changes]
+    document = api.get(CLUSTERS, ObjectKey("default", "shop")).document()
+    found = read(json.dumps(document), "shop")
+    assert [one for it in found for one in problems(it)] == [], "the typo is mended in the end"

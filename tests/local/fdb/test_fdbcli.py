@@ -127,7 +127,8 @@ async def test_how_it_is_called(place: Place) -> None:
     assert env["HOME"] == str(folder)
     assert env["FDB_TLS_CERTIFICATE_FILE"] == "/c.pem"
     assert env["FDB_TLS_VERIFY_PEERS"] == "Check.Valid=1"
-    assert not any(name.startswith("FDB_NETWORK") for name in env)
+    told = {name: it for name, it in env.items() if name.startswith("FDB_NETWORK")}
+    assert told == {"FDB_NETWORK_OPTION_TRACE_LOG_GROUP": "fdb-kubernetes-operator"}
     assert place.tally.calls == [("fdbcli", "--version", "ok"), ("fdbcli", "status", "ok")]
     assert all(0 < cpu < wall + 1 for wall, cpu in place.tally.costs)
     assert len(place.tally.waits) == 1

@@ -19,7 +19,10 @@ from fakes.fdb_databases import names
 from stateward.emulate.fdb.programs import shims
 from stateward.fdb.admin.errors import DatabaseSilent
 from stateward.fdb.admin.keys import KeyTransaction
+from stateward.fdb.model.names import LOG_GROUP
 from stateward.fdb.status import health, recovery
+from stateward.fdb.status.document import Clients, ConnectedClient, SupportedVersion
+from stateward.fdb.status.facts import cluster
 from stateward.fdb.status.reading import Status
 
 #: What a process says to the kernel to be without a right for good, and the right of root to
@@ -83,6 +86,21 @@ async def test_everybody_is_killed_and_comes_back_with_what_was_known() -> None:
         await lab.come_back(*names())
         await lab.sees(health.is_available, True)
         assert "`kept' is `yes'" in (await lab.typed("get kept")).out
+
+
+async def test_an_operator_is_a_client_of_its_own_kind() -> None:
+    async with created() as lab:
+        found = cluster(await lab.admin.status()).clients
+        assert isinstance(found, Clients)
+        assert isinstance(found.supported_versions, list)
+        groups = [it.log_group for one in found.supported_versions for it in _newest(one)]
+        assert {*groups} == {LOG_GROUP}, "so it holds no upgrade up"
+
+
+def _newest(version: SupportedVersion) -> list[ConnectedClient]:
+    found = version.max_protocol_clients
+    assert isinstance(found, list)
+    return found
 
 
 async def test_a_command_goes_on_when_who_controls_dies_in_the_middle() -> None:

@@ -19,6 +19,7 @@ from stateward.fdb.admin.errors import PrintsTooMuch, ProgramUnusable
 from stateward.fdb.admin.running import Call
 from stateward.fdb.admin.turns import Turns
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.names import LOG_GROUP
 
 #: Seconds within which a program says its version.
 _SOON: Final = 20.0
@@ -143,6 +144,8 @@ class Session:
         kept = self._shared.environment.items()
         found = {name: it for name, it in kept if not name.startswith(_UNWANTED)}
         found["HOME"] = str(self._kept.folder)  # fdbcli keeps a history there
+        # We are clients, too, and the old one until a version has changed: nobody waits for us.
+        found[f"{_UNWANTED[0]}TRACE_LOG_GROUP"] = LOG_GROUP
         return found | (self._tls.environment() if self._tls else {})
 
 

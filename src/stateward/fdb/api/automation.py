@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from stateward.fdb.api import rules
+from stateward.fdb.model.names import LOG_GROUP
 from stateward.kube.codec import Part
 from stateward.kube.crd.fields import Field, TemplateMetadata
 
@@ -25,8 +26,8 @@ Seconds: TypeAlias = Annotated[int, Meta(ge=0, le=366 * 86_400)]
 GroupID: TypeAlias = Annotated[str, Meta(max_length=63, pattern=rules.GROUP_ID)]
 
 DEFAULT_PENDING = "5m"
-#: Whose clients do not matter to an upgrade: the compatible operator's own.
-DEFAULT_IGNORED_LOG_GROUPS = ("fdb-kubernetes-operator",)
+#: Whose clients do not matter to an upgrade: the operator's own.
+DEFAULT_IGNORED_LOG_GROUPS = (LOG_GROUP,)
 
 
 class TaintOption(Part):

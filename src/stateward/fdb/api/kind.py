@@ -84,7 +84,7 @@ CLUSTER_KIND = CustomKind(
                     type="integer",
                     priority=1,
                 ),
-                Column(name="Version", path=".status.runningVersion"),
+                Column(name="Version", path=".status.runs"),
                 Column(name="Doing", path=".status.doing"),
                 Column(name="Age", path=".metadata.creationTimestamp", type="date"),
             ),

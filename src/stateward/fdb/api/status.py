@@ -146,6 +146,9 @@ class FoundationDBClusterStatus(Part):
     has_incorrect_service_config: Annotated[bool, Field(description="Services differ.")] = False
     needs_new_coordinators: Annotated[bool, Field(description="They must change.")] = False
     running_version: Annotated[str, Field(description="Which FoundationDB runs.")] = ""
+    runs: Annotated[
+        str, Field(description="The same for people: with EMULATED where a stand-in runs.")
+    ] = ""
     connection_string: Annotated[str, Field(description="How the database is found.")] = ""
     configured: Annotated[bool, Field(description="The database was made once.")] = False
     adopted_from: Annotated[
@@ -178,7 +181,7 @@ class FoundationDBClusterStatus(Part):
     reconciled_process_groups: Annotated[int, Field(description="How many are as asked.")] = 0
     blockers: Annotated[
         tuple[Blocker, ...],
-        Field(description="Every guard that holds something back.", list_type="atomic"),
+        Field(description="Every guard and step that holds something back.", list_type="atomic"),
     ] = ()
     progress: Annotated[Progress | None, Field(description="How far long work is.")] = None
     conditions: Annotated[

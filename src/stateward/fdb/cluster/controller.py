@@ -73,17 +73,17 @@ class ClusterReconciler:
             report = Report()
             if not seen.view.spec.skip:
                 report = await run_steps(self._steps, seen, self._clock)
-            await self._told(cluster, report, began)
-            return await self._tell(seen, report)
+            heard = await self._told(cluster, report, began)
+            return await self._tell(seen, report, heard)
         report = Report()
         if isinstance(seen, Failure):
             report.failure = seen
         else:
             report.said.append(Said("CheckSpec", seen, self._clock.monotonic() - began))
-        await self._told(cluster, report, began)
+        heard = await self._told(cluster, report, began)
         glimpsed = None if isinstance(seen, Failure) else await self._glimpse(cluster)
         if glimpsed is not None:
-            return await self._tell(glimpsed, report, invalid=True)
+            return await self._tell(glimpsed, report, heard, invalid=True)
         wanted = status_without_look(cluster, report.words, self._clock.now())
         await self._write(cluster, wanted, report)
         return _looked_at_again(report.outcome)
@@ -123,16 +123,20 @@ class ClusterReconciler:
         except Exception as error:  # noqa: BLE001 - a bug must reach the status, and is raised then
             return Failure("Look", error)
 
-    async def _told(self, cluster: FoundationDBCluster, report: Report, began: float) -> None:
+    async def _told(self, cluster: FoundationDBCluster, report: Report, began: float) -> Report:
+        """Tell of a pass; return what of it is worth a word to people."""
         metadata = cluster.metadata
         subject = Subject(CONTROLLER, metadata.key, metadata.uid, metadata.generation)
         about = ObjectReference.of(CLUSTERS, metadata)
-        await self._teller.tell(subject, about, report, began=began)
+        return await self._teller.tell(subject, about, report, began=began)
 
-    async def _tell(self, seen: Seen, report: Report, *, invalid: bool = False) -> Outcome:
+    async def _tell(
+        self, seen: Seen, report: Report, heard: Report, *, invalid: bool = False
+    ) -> Outcome:
         book, wanted = seen.book, seen.wanted
         told = Told(
-            said=report.words,
+            said=heard.words,
+            hushed=heard is not report,
             refused=[(it.step, it.refusal) for it in book.refused],
             connection=book.connection,
             configured=book.configured,

@@ -153,6 +153,7 @@ class Observer:
             maintenance_zone=zone.value.zone if isinstance(zone, Known) and zone.value else "",
             data=data,
             available=isinstance(available, Known) and available.value,
+            skipped=plan.spec.skip,
         )
         self._sources.eyes.board.post(cluster.metadata.key, posted)
 

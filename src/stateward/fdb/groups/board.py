@@ -29,11 +29,13 @@ class Posted:
     data: Mapping[str, str] = field(default_factory=dict)
     #: Whether the database takes reads and writes; not so also where nobody knows.
     available: bool = False
+    #: Whether the cluster is only looked at: when it is let go, all are looked at anew.
+    skipped: bool = False
 
     @property
     def frame(self) -> tuple[object, ...]:
         """What is said of all groups alike."""
-        return self.version, self.maintenance_zone, self.data, self.available
+        return self.version, self.maintenance_zone, self.data, self.available, self.skipped
 
     def of_group(self, group: str) -> Fact[tuple[Reporting, ...]]:
         """Return who of a process group reports, by its id."""

@@ -86,7 +86,7 @@ def _conditions(seen: GroupSeen, view: GroupView, outcome: Outcome) -> Iterator[
             type=kind.value,
             status="True",
             reason=kind.value,
-            message=_WORDS[kind],
+            message=_words(seen, kind),
             last_transition_time=to_rfc3339(view.conditions[kind]),
             observed_generation=generation,
         )
@@ -104,6 +104,15 @@ def _conditions(seen: GroupSeen, view: GroupView, outcome: Outcome) -> Iterator[
     )
 
 
+def _words(seen: GroupSeen, kind: Kind) -> str:
+    """Return what a condition means; an object that goes is there, and of no use any more."""
+    if kind is Kind.MISSING_PVC and seen.claim is not None:
+        return "its PersistentVolumeClaim is being deleted"
+    if kind is Kind.MISSING_SERVICE and seen.service is not None:
+        return "its service is being deleted"
+    return _WORDS[kind]
+
+
 def _readiness(
     seen: GroupSeen, view: GroupView, wrong: list[Kind], outcome: Outcome
 ) -> tuple[str, str, str]:
@@ -111,7 +120,7 @@ def _readiness(
     if isinstance(outcome, Blocked):
         return "False", outcome.reason, outcome.message
     if wrong:
-        return "False", wrong[0].value, _WORDS[wrong[0]]
+        return "False", wrong[0].value, _words(seen, wrong[0])
     if Kind.READY not in view.conditions:
         return _absence(seen, outcome)
     was = kube.is_true(seen.group.status.conditions, Kind.READY)

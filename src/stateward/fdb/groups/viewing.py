@@ -153,7 +153,7 @@ def facts_of(seen: GroupSeen, memo: Memo) -> GroupFacts:
         maintenance_zone="" if posted is None else posted.maintenance_zone,
         sidecar_silent=seen.silent,
         now=seen.now,
-        failed_after=_failed_after(seen),
+        failed_after=failed_after(seen),
     )
 
 
@@ -260,7 +260,8 @@ def _expected_zone(seen: GroupSeen) -> str:
             return environment.environment(seen.group, pod).get(_ZONE_VARIABLE, "")
 
 
-def _failed_after(seen: GroupSeen) -> float:
+def failed_after(seen: GroupSeen) -> float:
+    """Return from when a pod that does not end has failed, in seconds."""
     if seen.cluster is None:
         return _FAILED
     return float(seen.cluster.spec.automation_options.failed_pod_duration_seconds)

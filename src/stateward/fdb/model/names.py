@@ -30,6 +30,8 @@ OURS: Final = "=".join(_MANAGED)
 CLUSTER_UID_LABEL: Final = "stateward.dev/cluster-uid"
 #: In whose name fields are applied.
 FIELD_MANAGER: Final = "stateward-fdb"
+#: As whom a database counts us among its clients.
+LOG_GROUP: Final = "fdb-kubernetes-operator"
 #: Keeps a process group's object until its pod, its claim and its service are gone.
 FINALIZER: Final = f"{DOMAIN}/process-group"
 #: Keeps it longer still, until the database no longer excludes who is gone.

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import msgspec
 
-from stateward.core import moments
-from stateward.core.outcome import Blocked, Done, Outcome
+from stateward.core.outcome import Done, Outcome
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.api.status import FoundationDBClusterStatus
+from stateward.fdb.tell.blockers import blockers
+from stateward.fdb.tell.doing import short
 from stateward.kube import conditions
-from stateward.kube.crd.blockers import Blocker
 from stateward.kube.meta import Condition
 
 
@@ -19,7 +19,7 @@ def status_without_look(
     cluster: FoundationDBCluster, said: Sequence[tuple[str, Outcome]], now: float
 ) -> FoundationDBClusterStatus:
     """Return the status with why nothing is done; the database may well be in good health."""
-    step, why = next((it for it in said if not isinstance(it[1], Done)), ("", None))
+    why = next((it for _, it in said if not isinstance(it, Done)), None)
     if why is None or isinstance(why, Done):
         return cluster.status
     generation = cluster.metadata.generation
@@ -33,17 +33,10 @@ def status_without_look(
         )
         for type_ in ("Ready", "Progressing")
     ]
-    former = {(it.step, it.guard): it.since for it in cluster.status.blockers}
-    blockers: tuple[Blocker, ...] = ()
-    if isinstance(why, Blocked):
-        since = former.get((step, why.reason)) or moments.to_rfc3339(now)
-        blockers = (
-            Blocker(step=step, guard=why.reason, message=why.message, hint=why.hint, since=since),
-        )
     return msgspec.structs.replace(
         cluster.status,
         observed_generation=generation,
-        doing=why.message[:80],
-        blockers=blockers,
+        doing=short(why.message),
+        blockers=blockers(cluster.status.blockers, said, (), now),
         conditions=conditions.merge(cluster.status.conditions, new, now),
     )

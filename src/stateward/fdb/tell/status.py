@@ -11,9 +11,8 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from stateward.core import moments
 from stateward.core.facts import Fact, Known
-from stateward.core.outcome import Blocked, Done, Outcome, Stop
+from stateward.core.outcome import Blocked, Outcome, Stop
 from stateward.core.version import Version
 from stateward.fdb.api import questions
 from stateward.fdb.api.database import DatabaseConfiguration
@@ -30,7 +29,10 @@ from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.status import configuration as told
 from stateward.fdb.status import health, movement
+from stateward.fdb.status.complaints import is_emulated
+from stateward.fdb.tell.blockers import blockers
 from stateward.fdb.tell.conditions import conditions_of
+from stateward.fdb.tell.doing import doing
 from stateward.fdb.tell.generations import (
     Differences,
     generations,
@@ -40,12 +42,14 @@ from stateward.fdb.tell.generations import (
 from stateward.fdb.tell.mirror import mirror
 from stateward.fdb.views import ClusterView
 from stateward.kube import conditions
-from stateward.kube.crd.blockers import Blocker
+from stateward.kube.meta import Condition
 
 T = TypeVar("T")
 
-#: How much of a sentence fits into a column of a table.
-_COLUMN: Final = 80
+#: What stands behind the version where a stand-in runs.
+_EMULATED: Final = "EMULATED"
+#: Judged by what steps say: while that is not told, as they were.
+_OF_STEPS: Final = frozenset({"Ready", "Progressing"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,8 @@ class Told:
     """What a pass adds to what was seen."""
 
     said: Sequence[tuple[str, Outcome]] = ()
+    #: Whether something was said that is not worth a word.
+    hushed: bool = False
     refused: Sequence[tuple[str, Refusal]] = ()
     connection: ConnectionString | None = None
     configured: bool = False
@@ -92,10 +98,11 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
     reconciled = is_as_asked(stages, view.generation) and not pass_.invalid
     groups, truncated = mirror(view)
     connection = pass_.connection or view.connection
+    said = _said(view, outcomes, pass_, reconciled=reconciled)
     return msgspec.structs.replace(
         former,
         observed_generation=view.generation,
-        doing=_doing(view, outcomes),
+        doing=doing(view, outcomes, reconciled=reconciled, hushed=pass_.hushed),
         database_configuration=_live(view),
         generations=stages,
         health=_health(view),
@@ -104,6 +111,7 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         has_incorrect_service_config=pass_.services_differ,
         needs_new_coordinators=bool(wrong),
         running_version=str(pass_.running or view.running_version),
+        runs=_runs(view, pass_),
         connection_string=str(connection) if connection is not None else former.connection_string,
         configured=view.configured or pass_.configured or former.configured,
         adopted_from=pass_.adopted_from or former.adopted_from,
@@ -115,19 +123,26 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         process_groups_truncated=truncated,
         desired_process_groups=sum(view.counts.values()),
         reconciled_process_groups=reconciled_groups(view, pass_.outdated),
-        blockers=_blockers(view, pass_),
+        blockers=blockers(former.blockers, pass_.said, pass_.refused, view.now),
         progress=pass_.progress or _moving(view),
-        conditions=conditions.merge(
-            former.conditions, conditions_of(view, outcomes, reconciled=reconciled), view.now
-        ),
+        conditions=conditions.merge(former.conditions, said, view.now),
     )
+
+
+def _said(
+    view: ClusterView, outcomes: Sequence[Outcome], pass_: Told, *, reconciled: bool
+) -> tuple[Condition, ...]:
+    found = conditions_of(view, outcomes, reconciled=reconciled)
+    if not pass_.hushed or not view.status.conditions:
+        return found
+    return tuple(it for it in found if it.type not in _OF_STEPS)
 
 
 def _blocking(outcome: Outcome, pass_: Told) -> Outcome:
     """Return what a step said; one that ended the pass until a person acts is blocked."""
     if isinstance(outcome, Stop):
         for _, it in pass_.refused:
-            if it.guard == outcome.reason:
+            if it.guard == outcome.reason and it.hint:
                 return Blocked(outcome.reason, outcome.message, it.hint)
     return outcome
 
@@ -167,6 +182,15 @@ def _value(found: Fact[T]) -> T | None:
     return found.value if isinstance(found, Known) else None
 
 
+def _runs(view: ClusterView, pass_: Told) -> str:
+    """Return which FoundationDB runs, and that it is none, where a stand-in says so."""
+    found = _value(is_emulated(view.database))
+    if found is None:
+        found = view.status.runs.endswith(_EMULATED)
+    version = str(pass_.running or view.running_version)
+    return f"{version} {_EMULATED}" if found else version
+
+
 def _densities(view: ClusterView, *classes: ProcessClass) -> tuple[int, ...]:
     """Return how many processes pods of some classes have, and shall have."""
     found = {it.servers for it in view.groups if it.process_class in classes}
@@ -184,41 +208,3 @@ def _moving(view: ClusterView) -> Progress | None:
     going = [it for it in view.groups if it.marked]
     empty = sum(it.holds_nothing for it in going)
     return Progress(step="MovingData", done=empty, of=len(going), bytes_left=left.value)
-
-
-def _doing(view: ClusterView, outcomes: Sequence[Outcome]) -> str:
-    for outcome in outcomes:
-        if not isinstance(outcome, Done):
-            return _short(outcome.message)
-    return "paused: only looking" if view.spec.skip else "nothing to do"
-
-
-def _short(sentence: str) -> str:
-    """Cut a sentence between words where a column ends."""
-    if len(sentence) <= _COLUMN:
-        return sentence
-    whole_words = sentence[:_COLUMN].rsplit(" ", 1)[0]
-    return whole_words[: _COLUMN - 1].rstrip(" ;:,") + "…"
-
-
-def _blockers(view: ClusterView, pass_: Told) -> tuple[Blocker, ...]:
-    """Return everything that is held back, each once, and since when it has been."""
-    held = [
-        (step, Refusal(outcome.reason, outcome.message, outcome.hint))
-        for step, outcome in pass_.said
-        if isinstance(outcome, Blocked)
-    ]
-    since = {(it.step, it.guard): it.since for it in view.status.blockers}
-    first: dict[tuple[str, str], Refusal] = {}
-    for step, refusal in (*held, *pass_.refused):
-        first.setdefault((step, refusal.guard), refusal)
-    return tuple(
-        Blocker(
-            step=step,
-            guard=guard,
-            message=it.message,
-            hint=it.hint,
-            since=since.get((step, guard)) or moments.to_rfc3339(view.now),
-        )
-        for (step, guard), it in first.items()
-    )

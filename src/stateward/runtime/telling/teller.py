@@ -14,6 +14,7 @@ import structlog
 from stateward.core.clock import Clock
 from stateward.core.outcome import Blocked, Done, Outcome
 from stateward.runtime.pipeline import Report
+from stateward.runtime.telling.hush import Hush
 from stateward.runtime.telling.journal import Journal, Subject, entry_of
 from stateward.runtime.telling.metrics import StepMetrics
 from stateward.runtime.telling.recorder import EventType, ObjectReference, Recorder
@@ -39,12 +40,13 @@ class Teller:
     def __init__(self, ears: Ears, clock: Clock) -> None:
         self._ears = ears
         self._clock = clock
+        self._hush = Hush(clock)
         self._last: OrderedDict[str, dict[str, str]] = OrderedDict()
 
     async def tell(
         self, subject: Subject, about: ObjectReference, report: Report, *, began: float
-    ) -> None:
-        """Write the journal, count the steps, and tell people what changed."""
+    ) -> Report:
+        """Write the journal, count the steps, tell people what changed; return what they hear."""
         entry = entry_of(
             subject,
             report,
@@ -55,12 +57,14 @@ class Teller:
         self._ears.journal.add(entry)
         self._ears.steps.record(report)
         last = self._words_about(about.uid)
+        report = self._hush.heard(about.uid, report)
         for said in report.said:
             await self._tell_change(about, said.step, said.outcome, last)
         if report.failure is not None:
             error = report.failure.error
             kind = EventType.WARNING
             await self._ears.recorder.tell(about, kind, report.failure.reason, str(error))
+        return report
 
     async def _tell_change(
         self, about: ObjectReference, step: str, outcome: Outcome, last: dict[str, str]

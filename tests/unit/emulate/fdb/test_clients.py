@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 from hypothesis import given
@@ -10,10 +11,16 @@ from hypothesis import strategies as st
 
 from fakes.fdb_databases import configured
 from fakes.fdb_statuses import document as recording
+from fakes.hand_clock import HandClock
+from stateward.core.chance import Chance
 from stateward.core.facts import Known
 from stateward.core.version import Version
+from stateward.emulate.fdb import saving
 from stateward.emulate.fdb.asking.clients import REMEMBERED, Client, Clients, section
 from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.programs.controller import Crown, begun
+from stateward.emulate.fdb.programs.pace import Pace
+from stateward.emulate.fdb.talk.messages import Kept
 from stateward.emulate.fdb.telling import document
 from stateward.fdb.status import clients
 from stateward.fdb.status.reading import read
@@ -49,6 +56,18 @@ def test_who_comes_back_is_one() -> None:
         database.client_goes("10.0.0.1:4000")
     database.client_comes(Client("10.0.0.1:4000"))
     assert counted(database) == 1
+
+
+async def test_who_asked_one_that_controlled_it_before_is_forgotten_by_the_next() -> None:
+    database = configured()
+    database.client_comes(Client("10.0.0.1:4000"))
+    kept = Kept(version=1, state=saving.saved(database))
+    council: Any = SimpleNamespace(string=database.string)
+    pace = Pace(HandClock(database.now), 1.0)
+    reign = begun(Crown(council, "me", 1), kept, pace, Chance(1))
+    assert counted(reign.database) == 1, "it may have just left"
+    reign.database.advance(reign.database.now + REMEMBERED)
+    assert counted(reign.database) == 0
 
 
 def test_each_is_named_under_all_its_libraries_and_counts_under_its_newest_protocol() -> None:

@@ -7,28 +7,21 @@ proved here, by the step itself: it is given a cluster in pictures, and what it 
 from __future__ import annotations
 
 import ast
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-import msgspec
 import pytest
 
-from fakes.fdb_views import KEY, NOW, cluster, healthy
+from fakes.fdb_desk import Desk, with_condition
+from fakes.fdb_views import NOW, cluster, healthy
 from stateward.core.chance import Chance
 from stateward.core.outcome import DONE, Blocked, Retry, Stop
 from stateward.fdb.api.group import GroupConditionType as Kind
-from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
-from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
-from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.guards.guard import Refusal
-from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER
 from stateward.fdb.views import ClusterView, GroupView
-from stateward.kube.meta import ObjectMeta
 
 TESTS = Path(__file__).parents[1]
 STORIES = "stories/"
@@ -163,70 +156,9 @@ def test_steps_run_in_the_order_of_the_design() -> None:
     assert [name for name in found if name in RULES] == [*RULES]
 
 
-# ------------------------------------------------------------------ what a step is given
-@dataclass
-class Desk:
-    """Notes what a step asks of others, who all say yes; but for the lock, if it is so."""
-
-    view: ClusterView
-    is_ours: bool = True
-    asked: list[str] = field(default_factory=list)
-    turns: list[str] = field(default_factory=list)
-
-    def __getattr__(self, verb: str) -> Callable[..., Awaitable[Any]]:
-        async def ask(*_words: Any, **_more: Any) -> Any:
-            self.asked.append(verb)
-            return ConnectionString.parse("shop:new@10.0.0.1:4501")
-
-        return ask
-
-    async def get(self, *_words: Any) -> FoundationDBCluster:
-        return self.cluster
-
-    async def change(self, ask: Callable[..., Awaitable[Any]], *words: Any) -> Any:
-        return await ask(*words)
-
-    async def take(self, _view: ClusterView, purpose: str) -> Refusal | None:
-        self.turns.append(purpose)
-        return None if self.is_ours else Refusal("turn_is_ours", "it is somebody else's turn")
-
-    @property
-    def cluster(self) -> FoundationDBCluster:
-        metadata = ObjectMeta(name=KEY.name, namespace=KEY.namespace, uid="u", generation=1)
-        spec = FoundationDBClusterSpec(version="7.3.79")
-        return FoundationDBCluster(metadata=metadata, spec=spec, status=self.view.status)
-
-    def seen(self, *finalizers: str) -> Seen:
-        groups = {it.name: _object(it, finalizers) for it in self.view.groups}
-        nothing = cast("Any", None)
-        return Seen(
-            self.cluster, self.view, groups, nothing, frozenset(), {}, None, None, cast("Any", self)
-        )
-
-    async def run(self, step: str, *finalizers: str) -> Any:
-        it = cast("Any", self)
-        tools = Tools(client=it, turn=it, fence=it, chance=Chance(1, "steps"))
-        chosen = next(one for one in steps(tools) if one.name == step)
-        return await chosen.run(self.seen(*finalizers))
-
-
-def _object(it: GroupView, finalizers: tuple[str, ...]) -> FoundationDBProcessGroup:
-    spec = {
-        "clusterName": KEY.name,
-        "processGroupID": str(it.id),
-        "processClass": it.process_class,
-    }
-    metadata = {"name": it.name, "namespace": KEY.namespace, "finalizers": list(finalizers)}
-    return msgspec.convert({"metadata": metadata, "spec": spec}, FoundationDBProcessGroup)
-
-
+# ------------------------------------------------------------------ what a step does
 WHOLE = "s1 s2 s3 l1 l2 l3 x1 x2"
 COUNTS = {"s": 3, "l": 3, "x": 2}
-
-
-def with_condition(kind: Kind, name: str = "storage-1") -> Callable[[GroupView], GroupView]:
-    return lambda it: replace(it, conditions={kind: NOW - 10}) if str(it.id) == name else it
-
 
 #: Steps that need the lock: a cluster in which each would act, and what it would ask for.
 ACTS: dict[str, tuple[ClusterView, str]] = {

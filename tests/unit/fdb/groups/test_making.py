@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from stateward.core.errors import OutcomeUnknown
+from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import Retry
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.kind import PROCESS_GROUPS
@@ -94,6 +95,26 @@ async def test_what_takes_long_is_told() -> None:
     await desk.passes()
     assert wrong(await desk.now()) == ["PodPending"]
     assert (await desk.now()).status.doing == "its pod has not started"
+
+
+async def test_a_pod_that_came_back_is_looked_at_when_it_has_run_for_a_while() -> None:
+    desk = Desk()
+    await desk.settled()
+    ended = {"name": "foundationdb", "ready": False, "restartCount": 1, "image": "", "imageID": ""}
+    gone = ended | {"state": {"terminated": {"exitCode": 1}}}
+    await desk.say(phase="Running", containerStatuses=[gone])
+    await desk.passes()
+    assert "PodFailing" in wrong(await desk.now())
+    started = {"running": {"startedAt": to_rfc3339(desk.clock.now())}}
+    back = ended | {"ready": True, "state": started}
+    await desk.say(phase="Running", containerStatuses=[back])
+    outcome = await desk.passes()
+    assert "PodFailing" in wrong(await desk.now()), "it may end again"
+    assert isinstance(outcome, Retry), "and nothing but a timer tells when that is over"
+    assert outcome.after <= 60
+    desk.clock.advance(outcome.after)
+    await desk.passes()
+    assert wrong(await desk.now()) == []
 
 
 async def test_pods_do_not_wait_for_the_database_or_the_config_map() -> None:

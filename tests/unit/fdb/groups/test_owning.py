@@ -160,6 +160,10 @@ async def test_no_pod_is_made_on_a_claim_that_goes() -> None:
     assert not desk.wrote("create")
     await desk.passes()
     assert not desk.wrote("create")
+    desk.clock.advance(61)
+    await desk.passes()
+    (missing,) = [it for it in (await desk.now()).status.conditions if it.type == "MissingPVC"]
+    assert missing.message == "its PersistentVolumeClaim is being deleted"
     await desk.end(VOLUME_CLAIMS, DATA)
     await desk.passes()
     assert [it.split()[1] for it in desk.wrote("create")] == ["persistentvolumeclaims", "pods"]

@@ -193,6 +193,9 @@ async def test_the_board_tells_of_whom_something_new_is_known() -> None:
     board.post(SHOP, replace(first, processes=Unknown("it does not answer")))
     board.post(SHOP, replace(first, processes=Unknown("it still does not")))
     assert heard[2:] == [(SHOP, None)]
+    board.post(SHOP, replace(first, processes=Unknown("it still does not"), skipped=True))
+    board.post(SHOP, replace(first, processes=Unknown("it still does not")))
+    assert heard[3:] == [(SHOP, None), (SHOP, None)], "all are looked at when a pause is over"
     board.forget(SHOP)
     assert board.of(SHOP) is None
 

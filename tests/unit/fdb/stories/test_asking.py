@@ -183,6 +183,23 @@ def test_a_cluster_that_is_skipped_is_only_looked_at() -> None:
     played(story)
 
 
+def test_when_a_pause_is_over_all_groups_are_looked_at_at_once() -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec())
+        it.change(skip=True)
+        await it.rest(60)
+        keys = {name: it.pod(name) for name in it.groups("stateless")}
+        for key in keys.values():
+            it.delete(PODS, key.name)
+        await it.until("gone", lambda: not it.pods("stateless"))
+        await it.rest(20)
+        it.change(skip=False)
+        await it.until("made", lambda: it.pods("stateless").keys() == keys.keys(), within=5)
+        await it.reconciled()
+
+    played(story)
+
+
 def test_a_pause_in_the_middle_of_a_removal_holds_it() -> None:
     async def story(it: Story) -> None:
         await it.create(spec())

@@ -7,8 +7,9 @@ import asyncio
 import pytest
 
 from stateward.core.chance import Chance
-from stateward.core.outcome import DONE, Blocked, Outcome, Wait
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
 from stateward.core.ports import Ports
+from stateward.kube.errors import Conflict
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import EVENTS
 from stateward.local.api import Api
@@ -74,6 +75,16 @@ async def test_only_what_needs_a_person_is_a_warning():
         "Warning InternalError x1: boom",
         "Warning NameTaken x1: taken",
     ]
+
+
+@pytest.mark.virtual
+async def test_that_somebody_else_wrote_first_is_in_the_journal_alone():
+    room = Room()
+    await room.tell(Wait("Adding", "a"), Retry(1.0, "Conflict", "it changed meanwhile"))
+    await room.tell(Wait("Adding", "a"), failure=Conflict("it changed meanwhile"))
+
+    assert await room.heard() == ["Normal Adding x1: a"]
+    assert [it.failure is None for it in room.journal.entries()] == [True, False]
 
 
 @pytest.mark.virtual

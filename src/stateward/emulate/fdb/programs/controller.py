@@ -54,6 +54,8 @@ def begun(crown: Crown, kept: Kept, pace: Pace, chance: Chance) -> Controller:
     """Return a reign that knows what is kept of the cluster; nothing is: it is a new one."""
     if kept.version:
         database = saving.restored(kept.state, chance, pace.now)
+        for it in [*database.clients.here]:  # who asked the one before us asks again, or has gone
+            database.client_goes(it)
     else:
         database = Database(crown.council.string, chance, pace.clock.now())
         database.line = versions.line_of(crown.council.speaker.protocol) or database.line

@@ -33,6 +33,8 @@ _KNOWN: Final = Known(
     ),
     open_ended=("knob_",),
 )
+#: By what a client says for whom it works, unless a flag does.
+_LOG_GROUP: Final = "FDB_NETWORK_OPTION_TRACE_LOG_GROUP"
 _NO_TLS: Final = (
     "ERROR: fdbcli is not configured with TLS, but all of the coordinators have TLS addresses."
 )
@@ -82,7 +84,8 @@ def _typist(told: Told, timeout: float) -> Typist:
         raise clusterfile.Unusable(_NO_TLS)
     tls.check(security)
     pace = Pace.told(SystemClock(), os.environ)
-    return Typist(looking, str(file), timeout, pace, told.values.get("log_group", "default"))
+    log_group = told.values.get("log_group") or os.environ.get(_LOG_GROUP, "default")
+    return Typist(looking, str(file), timeout, pace, log_group)
 
 
 def _talk(typist: Typist) -> int:

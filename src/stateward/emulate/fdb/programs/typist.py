@@ -130,6 +130,7 @@ class Typist:
         speaker = self.seeker.speaker
         left = max(0.1, until - self.now()) if self.timeout else 0.0
         last: list[Kill] = []
+        code: int | None = None
         try:
             wire = await wires.connect(holder, speaker.security, speaker.protocol)
             try:
@@ -138,10 +139,11 @@ class Typist:
             finally:
                 wire.close()
         except Lost:
-            return 0 if self._has_killed else None
+            pass
+        # Also when its last words were lost: it was named, and the others are gone by now.
         for it in last:
             await self._kill(it)
-        return code
+        return 0 if code is None and self._has_killed else code
 
     def _exec(self, line: str, left: float) -> Exec:
         file = Path(self.path)

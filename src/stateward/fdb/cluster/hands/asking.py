@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from stateward.core.outcome import Blocked, Done, Outcome, Retry, Stop, wake_after
+from stateward.core.outcome import Blocked, Done, Outcome, Retry, wake_after
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.saying import waits
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.guards.guard import Guard, Refusal, refusals
@@ -34,9 +35,9 @@ def ended(seen: Seen, step: str, found: Outcome) -> Outcome:
     """End the pass for what is in the way; what a person must mend is told as such."""
     if isinstance(found, Done):
         return found
-    if isinstance(found, Blocked):
-        seen.book.refuse(step, [Refusal(found.reason, found.message, found.hint)])
-    return Stop(wake_after(found) or _SOON, found.reason, found.message)
+    hint = found.hint if isinstance(found, Blocked) else ""
+    after = wake_after(found) or _SOON
+    return waits(seen, step, after, found.reason, found.message, hint=hint)
 
 
 def held(seen: Seen, step: str, found: Sequence[Refusal], purpose: str) -> Outcome:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stateward.core.moments import to_rfc3339
-from stateward.core.outcome import Outcome, Stop
+from stateward.core.outcome import Outcome
 from stateward.fdb.cluster.hands.editing import edit
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.views import GroupView
@@ -27,9 +28,11 @@ async def mark(
         fields |= {"exclusionSkipped": True}
     changes = {it.name: fields for it in groups}
     found = await edit(tools.client, seen.groups, changes)
-    return found or Stop(
-        0.0, "MarkedForRemoval", f"process groups shall go ({why}): {names_of(groups)}"
-    )
+    if found is not None:
+        return found
+    every = [str(it.id) for it in groups]
+    words = f"process groups shall go ({why}): {names_of(groups)}"
+    return done("MarkedForRemoval", words, groups=every, without_exclusion=skip)
 
 
 def names_of(groups: Sequence[GroupView]) -> str:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
-from stateward.core.outcome import DONE, Outcome, Wait
+from stateward.core.outcome import DONE, Blocked, Outcome, Wait
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.held import Held
 from stateward.fdb.views import ClusterView, GroupView
+from stateward.kube import conditions as kube
 
 _SHOWN: Final = 3
+#: What the controller of groups cannot do without a person.
+_REFUSALS: Final = frozenset({"ObjectRefused", "ClaimTaken", "NameTaken"})
+_LOOK: Final = "kubectl get fdbpg says what is in the way"
 
 
 def told(held: Sequence[Held]) -> str:
@@ -24,12 +29,24 @@ def lacking(view: ClusterView, condition: GroupConditionType) -> list[GroupView]
     return [it for it in view.unwell if it.has(condition) and not it.leaving]
 
 
-def waiting_for(
-    view: ClusterView, condition: GroupConditionType, reason: str, lacks: str
-) -> Outcome:
-    """Say who lacks something; its controller is at it, and an event will tell."""
-    found = lacking(view, condition)
+def waiting_for(seen: Seen, condition: GroupConditionType, reason: str, lacks: str) -> Outcome:
+    """Say who lacks something; its controller is at it, and an event will tell.
+
+    What that one needs a person for is told of the cluster, too: else it would wait for ever.
+    """
+    found = lacking(seen.view, condition)
     if not found:
         return DONE
-    many = f"{len(found)} of {len(view.groups)} process groups"
-    return Wait(reason, f"{many} {lacks}: {names_of(found)}")
+    many = f"{len(found)} of {len(seen.view.groups)} process groups"
+    words = f"{many} {lacks}: {names_of(found)}"
+    return next(_refused(seen, found, words), None) or Wait(reason, words)
+
+
+def _refused(seen: Seen, groups: Sequence[GroupView], words: str) -> Iterator[Blocked]:
+    """Yield what keeps groups from what they lack, by their own word."""
+    for it in groups:
+        status = seen.object_of(it).status
+        ready = kube.find(status.conditions, GroupConditionType.READY)
+        if ready is not None and ready.status == "False" and ready.reason in _REFUSALS:
+            hint = status.doing.removeprefix(ready.message).lstrip("; ")
+            yield Blocked(ready.reason, f"{words}; {it.id}: {ready.message}", hint or _LOOK)

@@ -32,6 +32,8 @@ from stateward.kube.objects.storage import PersistentVolumeClaim
 
 #: For how long a container that is not ready may just be starting, in seconds.
 STARTING: Final = 60.0
+#: Seconds after which something lasts longer than it may, rather than just as long.
+_AFTER: Final = 0.5
 #: What a process says of itself when its disk fails it.
 _IO_ERRORS: Final = frozenset({"io_timeout", "io_error"})
 #: Why a container waits that was never started.
@@ -210,6 +212,20 @@ def _fails(it: ContainerStatus, now: float, *, is_flapping: bool) -> bool:
     if it.restart_count > 0 or it.state.terminated is not None:
         return True
     return not (is_new or (waiting is not None and waiting.reason in _COMING))
+
+
+def settles_in(pod: Pod, now: float, failed_after: float) -> float | None:
+    """Return in how many seconds a pod is judged otherwise, by the time alone; None: it is not."""
+    if pod.metadata.deleting:
+        ends = _moment(pod.metadata.deletion_timestamp, now) + failed_after
+        return ends - now + _AFTER if ends >= now else None
+    started = [
+        _moment(it.state.running.started_at, now)
+        for it in pod.status.container_statuses
+        if it.state.running is not None and (it.restart_count > 0 or not it.ready)
+    ]
+    left = [STARTING - (now - it) for it in started]
+    return min((it for it in left if it > 0), default=None)
 
 
 def _has_files(facts: GroupFacts, pod: Pod, before: Mapping[Kind, float]) -> bool:

@@ -18,7 +18,7 @@ from stateward.core.moments import to_rfc3339
 from stateward.core.version import Version
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.kind import FoundationDBProcessGroup
-from stateward.fdb.decide.groups.conditions import GroupFacts, conditions
+from stateward.fdb.decide.groups.conditions import GroupFacts, conditions, settles_in
 from stateward.fdb.model.names import CONFIG_HASH, LAUNCHER_CONFIGURATION, SPEC_HASH
 from stateward.fdb.status.processes import Reporting
 from stateward.kube.meta import Condition
@@ -199,6 +199,25 @@ def test_one_that_crashes_again_and_again_fails_until_it_has_run_for_a_while(
     again = pod(containers=[container(ready=True, restartCount=5, state=runs)])
     assert list(conditions(replace(WELL, pod=again))) == ["Ready"]
     assert list(conditions(replace(WELL, pod=again, group=group(Kind.POD_FAILING)))) == [said]
+
+
+# ------------------------------------------------------------------ what time alone changes
+#: A pod, and in how many seconds it is judged otherwise.
+SETTLING: dict[str, tuple[Pod, float | None]] = {
+    "runs": (pod(containers=[RUNS]), None),
+    "came back": (pod(containers=[container(ready=True, restartCount=5, state=STARTED)]), 50.0),
+    "has just started": (pod(containers=[container(state=STARTED)]), 50.0),
+    "the first of two": (pod(containers=[container(state=STARTED), container(state=ENDED)]), 50.0),
+    "has ended": (pod(containers=[container(state=ENDED, restartCount=1)]), None),
+    "goes": (pod(deletionTimestamp=gone(100)), 200.5),
+    "does not go": (pod(deletionTimestamp=gone(301)), None),
+}
+
+
+@pytest.mark.parametrize("name", SETTLING)
+def test_when_to_look_again_where_no_event_tells(name: str) -> None:
+    it, after = SETTLING[name]
+    assert settles_in(it, NOW, 300.0) == after
 
 
 # ------------------------------------------------------------------ laws

@@ -8,11 +8,12 @@ from typing import Final, TypeAlias
 from msgspec import UNSET
 
 from stateward.core.errors import PeerError
-from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Stop
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.cluster.hands.asking import allowed
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
@@ -80,7 +81,7 @@ class BounceProcesses:
         names = tuple(it.name for it in plan.groups)
         self._remember(uid, _Kill(_tried(view, plan.groups), names, view.now))
         words = f"processes are started anew: {names_of(plan.groups)}"
-        return Stop(_SOON, "ProcessesBounced", words)
+        return done("ProcessesBounced", words, _SOON, killed=[str(it) for it in plan.kill])
 
     def _remember(self, uid: str, kill: _Kill) -> None:
         while len(self._last) >= _REMEMBERED:

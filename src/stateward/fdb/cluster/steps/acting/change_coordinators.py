@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.errors import PeerError
-from stateward.core.outcome import DONE, Outcome, Retry, Stop
+from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.fdb.cluster.hands.asking import allowed
 from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import coordinating
@@ -45,4 +46,6 @@ class ChangeCoordinators:
         except PeerError as error:
             return trouble(f"others are to coordinate: {why}", error)
         seen.book.connection = found
-        return Stop(_SOON, "CoordinatorsChanged", f"others coordinate: {why}")
+        words = f"others coordinate: {why}"
+        before = str(view.connection)
+        return done("CoordinatorsChanged", words, _SOON, before=before, now=str(found))

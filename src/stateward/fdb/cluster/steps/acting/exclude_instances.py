@@ -6,10 +6,11 @@ from typing import Final
 
 from stateward.core.errors import PeerError
 from stateward.core.facts import Unknown
-from stateward.core.outcome import DONE, Outcome, Retry, Stop
+from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.fdb.cluster.hands.asking import allowed
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told as said_of
 from stateward.fdb.cluster.seen import Seen
@@ -59,7 +60,8 @@ class ExcludeInstances:
             await self._tools.fence.change(admin.exclude, targets)
         except PeerError as error:
             return trouble(f"data is to leave {names_of(plan.exclude)}", error)
-        return Stop(_SOON, "Excluded", f"data leaves {names_of(plan.exclude)}")
+        words = f"data leaves {names_of(plan.exclude)}"
+        return done("Excluded", words, _SOON, excluded=[str(it) for it in targets])
 
 
 def _waiting(plan: exclusions.ExclusionPlan) -> Outcome:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.core.outcome import DONE, Outcome
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.saying import done, waits
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.whereabouts import has_cluster_file
@@ -37,21 +38,21 @@ class GenerateInitialClusterFile:
             return DONE
         found = beginning.begin(seen.view)
         if isinstance(found, NotYet):
-            return Stop(found.after or _AGAIN, "WaitingForPods", found.why)
+            after = found.after or _AGAIN
+            return waits(seen, self.name, after, "WaitingForPods", found.why)
         if not await is_unchanged(self._tools.client, seen.cluster):
             return CHANGED
         if await self._has_begun(seen):
             words = "its config map says how a database of it is found: no other one is begun"
-            return Stop(_SOON, "ClusterFileKept", words)
+            return waits(seen, self.name, _SOON, "ClusterFileKept", words)
         said = seen.view.spec.partial_connection_string
         seen.book.connection = ConnectionString(
             said.database_name or description_of(seen.wanted.name),
             said.generation_id or self._name(),
             found.coordinators,
         )
-        return Stop(
-            0.0, "CoordinatorsChosen", f"the first coordinators are chosen: {seen.book.connection}"
-        )
+        words = f"the first coordinators are chosen: {seen.book.connection}"
+        return done("CoordinatorsChosen", words)
 
     async def _has_begun(self, seen: Seen) -> bool:
         """Tell whether a database was begun; asked past the cache, as a second one is the end."""

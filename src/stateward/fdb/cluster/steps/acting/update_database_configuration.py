@@ -6,12 +6,13 @@ from typing import Final
 
 from stateward.core.errors import PeerError
 from stateward.core.facts import Known, Unknown
-from stateward.core.outcome import DONE, Outcome, Retry, Stop
+from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.fdb.admin.errors import DatabaseRefused, Refusal
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.cluster.hands.asking import allowed
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import configuration, making
@@ -72,7 +73,7 @@ class UpdateDatabaseConfiguration:
         except PeerError as error:
             return trouble("the database is to be made", error)
         seen.book.configured = True
-        return Stop(_SOON, "DatabaseMade", "the database was made")
+        return done("DatabaseMade", "the database was made", _SOON, asked=wanted.tokens())
 
     async def _change(
         self, seen: Seen, admin: Admin, step: Configuration, wrong: tuple[str, ...]
@@ -89,4 +90,4 @@ class UpdateDatabaseConfiguration:
             await self._tools.fence.change(admin.configure, step)
         except PeerError as error:
             return trouble(what, error)
-        return Stop(_SOON, "DatabaseConfigured", what)
+        return done("DatabaseConfigured", what, _SOON, asked=step.tokens())

@@ -15,6 +15,4 @@ class AddPods:
 
     async def run(self, seen: Seen) -> Outcome:
         """Wait for those groups."""
-        return waiting_for(
-            seen.view, GroupConditionType.MISSING_POD, "PodsMissing", "have no pod yet"
-        )
+        return waiting_for(seen, GroupConditionType.MISSING_POD, "PodsMissing", "have no pod yet")

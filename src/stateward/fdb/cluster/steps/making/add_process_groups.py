@@ -7,11 +7,12 @@ from typing import Final
 
 from stateward.core.chance import Chance
 from stateward.core.moments import to_rfc3339
-from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.core.outcome import DONE, Outcome
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build.groups import group_document
 from stateward.fdb.cluster.hands.editing import each
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.saying import done, waits
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import additions
@@ -26,6 +27,8 @@ from stateward.kube.errors import AlreadyExists
 _NUMBERS: Final = 99_999
 #: Seconds until others are tried where names were taken.
 _TAKEN: Final = 2.0
+#: Seconds until the cache shows what is there.
+_SOON: Final = 1.0
 
 
 class AddProcessGroups:
@@ -56,7 +59,8 @@ class AddProcessGroups:
         chosen = Selection(seen.view.key.namespace, labels=f"{INSTANCE_LABEL}={seen.wanted.name}")
         there = await self._tools.client.list(PROCESS_GROUPS, chosen)
         if there.items:
-            return Stop(1.0, "CacheBehind", "process groups are there that are not seen yet")
+            words = "process groups are there that are not seen yet"
+            return waits(seen, self.name, _SOON, "CacheBehind", words)
         documents: dict[str, Json] = {}
         for it in imported(seen.cluster.status).groups:
             made = self._document(seen, it.id)
@@ -77,8 +81,10 @@ class AddProcessGroups:
                 taken.append(name)
 
         found = await each(documents, create)
-        made = len(documents) - len(taken)
-        return found or Stop(_TAKEN if taken else 0.0, reason, f"{what}: {made}")
+        if found is not None:
+            return found
+        made = sorted(documents.keys() - set(taken))
+        return done(reason, f"{what}: {len(made)}", _TAKEN if taken else 0.0, groups=made)
 
 
 def _numbers(chance: Chance) -> Iterator[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stateward.core.outcome import Outcome
 from stateward.fdb.api.group import GroupConditionType
-from stateward.fdb.cluster.hands.waiting import waiting_for
+from stateward.fdb.cluster.hands.waiting import lacking, waiting_for
 from stateward.fdb.cluster.seen import Seen
 
 
@@ -14,7 +14,9 @@ class AddPVCs:
     name = "AddPVCs"
 
     async def run(self, seen: Seen) -> Outcome:
-        """Wait for those groups."""
-        return waiting_for(
-            seen.view, GroupConditionType.MISSING_PVC, "ClaimsMissing", "have no claim yet"
-        )
+        """Wait for those groups; a claim that goes stays for as long as a pod has it."""
+        missing = GroupConditionType.MISSING_PVC
+        if any(it.has_claim for it in lacking(seen.view, missing)):
+            lacks = "have no claim, or one that is being deleted"
+            return waiting_for(seen, missing, "ClaimsTerminating", lacks)
+        return waiting_for(seen, missing, "ClaimsMissing", "have no claim yet")

@@ -7,6 +7,7 @@ from stateward.core.outcome import Blocked, Outcome, Wait
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.build.services import headless_service
 from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.saying import wrote
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import waiting_for
 from stateward.fdb.cluster.hands.writing import exactly, metadata_difference
@@ -38,18 +39,20 @@ class AddServices:
             if found is not None:
                 return found
         return waiting_for(
-            seen.view, GroupConditionType.MISSING_SERVICE, "ServicesMissing", "have no service yet"
+            seen, GroupConditionType.MISSING_SERVICE, "ServicesMissing", "have no service yet"
         )
 
     async def _settle(self, seen: Seen) -> Outcome | None:
         wanted = headless_service(seen.wanted)
         if seen.service is None:
             await self._client.create(SERVICES, wanted)
+            wrote("the service of the cluster was made", name=seen.wanted.name)
             return None
         if (taken := _taken(seen, seen.service)) is not None:
             return taken
         if (changes := _difference(seen.service, wanted)) is not None:
             await self._client.patch(SERVICES, seen.service.metadata.key, MergePatch(changes))
+            wrote("the service of the cluster was written", name=seen.service.metadata.name)
         return None
 
 

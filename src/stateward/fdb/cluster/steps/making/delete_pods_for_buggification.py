@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.core.outcome import DONE, Outcome
 from stateward.fdb.cluster.hands.editing import edit, obsolete
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.steps.making.update_process_groups import shape_difference
@@ -34,4 +35,4 @@ class DeletePodsForBuggification:
             return CHANGED
         found = await edit(self._client, seen.groups, changes)
         words = f"pods of {names_of(groups)} are made anew with other faults"
-        return found or Stop(0.0, "FaultsChanged", words)
+        return found or done("FaultsChanged", words)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.core.outcome import DONE, Blocked, Outcome, Stop
+from stateward.core.outcome import DONE, Blocked, Outcome
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build.groups import group_document
 from stateward.fdb.cluster.hands.asking import ended
 from stateward.fdb.cluster.hands.editing import each
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.saying import done, waits
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import leftovers
 from stateward.fdb.decide.groups.leftovers import Ask, Begin, Leaving, NotFound, Take
-from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.names import LEFT_VOLUMES, pod_name
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists
@@ -39,10 +39,9 @@ class SettleLeftVolumes:
         said = metadata.annotations.get(LEFT_VOLUMES, "")
         match leftovers.settle(seen.view, metadata.uid, seen.left, said):
             case Leaving(why=why):
-                return Stop(_AGAIN, "LeftoverLeaving", why)
+                return waits(seen, self.name, _AGAIN, "LeftoverLeaving", why)
             case Ask(message=message, hint=hint):
-                seen.book.refuse(self.name, [Refusal("VolumesLeft", message, hint)])
-                return Stop(_AGAIN, "VolumesLeft", message)
+                return waits(seen, self.name, _AGAIN, "VolumesLeft", message, hint=hint)
             case Begin() as begin:
                 return await self._begin(seen, begin)
             case Take() as take:
@@ -66,7 +65,7 @@ class SettleLeftVolumes:
         book = seen.book
         book.connection, book.running = begin.connection, begin.running
         book.configured, book.adopted_from = True, begin.former
-        return Stop(0.0, "VolumesAdopted", f"its database is found at {begin.connection}")
+        return done("VolumesAdopted", f"its database is found at {begin.connection}")
 
     async def _take(self, seen: Seen, take: Take) -> Outcome:
         """Make the objects of groups; each makes the claim its own."""
@@ -96,7 +95,7 @@ class SettleLeftVolumes:
             )
         if found is None:
             words = f"process groups that were left are back: {len(documents)}"
-            return Stop(_SOON, "ProcessGroupsAdopted", words)
+            return done("ProcessGroupsAdopted", words, _SOON, groups=[*documents])
         return ended(seen, self.name, found)
 
     async def _is_ours(self, seen: Seen, name: str) -> bool:

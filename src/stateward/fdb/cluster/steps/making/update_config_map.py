@@ -6,6 +6,7 @@ from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome
 from stateward.fdb.cluster.hands.asking import ended
 from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.saying import wrote
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.writing import difference
 from stateward.fdb.cluster.seen import Seen
@@ -39,6 +40,7 @@ class UpdateConfigMap:
     async def _settle(self, seen: Seen) -> Outcome:
         if seen.config_map is None:
             await self._client.create(CONFIG_MAPS, seen.config)
+            wrote("the config map was made", name=seen.config["metadata"]["name"])
             return DONE
         live = seen.config_map.metadata
         owner = live.controller
@@ -47,6 +49,8 @@ class UpdateConfigMap:
         changes = difference(seen.config_map, seen.config)
         if changes is not None:
             await self._client.patch(CONFIG_MAPS, live.key, MergePatch(changes))
+            parts = sorted(changes.get("data") or ["metadata"])
+            wrote("the config map was written", name=live.name, parts=parts)
         return DONE
 
 

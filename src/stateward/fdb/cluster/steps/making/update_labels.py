@@ -16,7 +16,7 @@ class UpdateLabels:
     async def run(self, seen: Seen) -> Outcome:
         """Wait for those groups."""
         return waiting_for(
-            seen.view,
+            seen,
             GroupConditionType.INCORRECT_POD_METADATA,
             "LabelsMissing",
             "have other labels yet",

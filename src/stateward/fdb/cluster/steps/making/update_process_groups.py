@@ -5,10 +5,11 @@ Pods do not change by it: those that then differ are made anew by UpdatePods, zo
 
 from __future__ import annotations
 
-from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.core.outcome import DONE, Outcome
 from stateward.fdb.api.group import FoundationDBProcessGroupSpec
 from stateward.fdb.cluster.hands.editing import edit
 from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups.shape import same_shape
@@ -42,7 +43,7 @@ class UpdateProcessGroups:
             return DONE
         found = await edit(self._client, seen.groups, changes)
         words = f"process groups shall be as the spec says now: {names_of(groups)}"
-        return found or Stop(0.0, "SettingsWritten", words)
+        return found or done("SettingsWritten", words)
 
 
 def shape_difference(

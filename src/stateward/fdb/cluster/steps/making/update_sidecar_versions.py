@@ -16,7 +16,7 @@ class UpdateSidecarVersions:
     async def run(self, seen: Seen) -> Outcome:
         """Wait for those groups."""
         return waiting_for(
-            seen.view,
+            seen,
             GroupConditionType.INCORRECT_SIDECAR_IMAGE,
             "SidecarsOutdated",
             "have a sidecar of another version",

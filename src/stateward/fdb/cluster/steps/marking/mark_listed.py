@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.core.outcome import DONE, Blocked, Outcome, Stop
+from stateward.core.outcome import DONE, Blocked, Outcome
 from stateward.fdb.cluster.hands.editing import edit
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import mark, names_of
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
@@ -51,4 +52,4 @@ class MarkListed:
         if not await is_unchanged(self._tools.client, seen.cluster):
             return CHANGED
         found = await edit(self._tools.client, seen.groups, {it.name: _KEPT for it in groups})
-        return found or Stop(0.0, "RemovalCancelled", f"{names_of(groups)} stay after all")
+        return found or done("RemovalCancelled", f"{names_of(groups)} stay after all")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from stateward.core.facts import Unknown
-from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.core.outcome import DONE, Outcome
 from stateward.fdb.cluster.hands.editing import edit, obsolete
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import clients
@@ -46,4 +47,4 @@ class RemoveIncompatibleProcesses:
         changes = {it.name: obsolete(it.pod.uid, view.now) for it in groups if it.pod is not None}
         found = await edit(self._client, seen.groups, changes)
         words = f"{names_of(groups)} speak another protocol, and are started anew"
-        return found or Stop(0.0, "IncompatibleProcesses", words)
+        return found or done("IncompatibleProcesses", words)

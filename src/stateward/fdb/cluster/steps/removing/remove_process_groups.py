@@ -6,7 +6,7 @@ pass), the object is deleted, its pod, claim and service are gone, the exclusion
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from stateward.core.errors import PeerError
@@ -20,6 +20,7 @@ from stateward.fdb.cluster.hands.editing import each, edit
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.saying import done, wrote
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told as said_of
 from stateward.fdb.cluster.hands.writing import exactly
@@ -27,6 +28,7 @@ from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import removing
 from stateward.fdb.decide.absent import left_on
 from stateward.fdb.decide.coordinating import coordinators_now
+from stateward.fdb.decide.held import Held, is_tester
 from stateward.fdb.decide.including import cancelled, inclusions, retained
 from stateward.fdb.decide.removing import RemovalPlan
 from stateward.fdb.guards import acts
@@ -68,7 +70,7 @@ class RemoveProcessGroups:
             if isinstance(found, Stop):
                 return found
             troubles.append(found)
-        return _worst(*troubles, _rest(plan))
+        return _worst(*troubles, _rest(seen, plan))
 
     async def _delete_some(self, seen: Seen, plan: RemovalPlan) -> Outcome | None:
         return await self._delete(seen, plan.delete) if plan.delete else None
@@ -92,14 +94,14 @@ class RemoveProcessGroups:
         """Keep groups from going on which something is again; whatever the spec says by now."""
         changes = {it.name: _REFUTED for it in groups}
         found = await edit(self._tools.client, seen.groups, changes)
-        return found or Stop(0.0, "ProofRefuted", f"something is on {names_of(groups)} again")
+        return found or done("ProofRefuted", f"something is on {names_of(groups)} again")
 
     async def _note(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
         if not await is_unchanged(self._tools.client, seen.cluster):
             return CHANGED
         fields = {"excluded": True, "exclusionTimestamp": to_rfc3339(seen.view.now)}
         found = await edit(self._tools.client, seen.groups, {it.name: fields for it in groups})
-        return found or Stop(0.0, "ExclusionProved", f"nothing is left on {names_of(groups)}")
+        return found or done("ExclusionProved", f"nothing is left on {names_of(groups)}")
 
     async def _delete(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
         refused = refusals(acts.REMOVE, seen.view) if seen.view.configured else ()
@@ -115,7 +117,7 @@ class RemoveProcessGroups:
             )
 
         found = await each([it.name for it in groups], delete)
-        return found or Stop(_SOON, "GroupsRemoved", f"{names_of(groups)} go")
+        return found or done("GroupsRemoved", f"{names_of(groups)} go", _SOON)
 
     async def _retain(self, seen: Seen) -> Outcome | None:
         """Take back the exclusions of groups that the spec names to stay after all."""
@@ -127,7 +129,7 @@ class RemoveProcessGroups:
             return None
         words = f"{', '.join(map(str, targets))} stay after all"
         found = await self._include(seen, seen.admin, targets)
-        return found or Stop(_SOON, "ExclusionCancelled", words)
+        return found or done("ExclusionCancelled", words, _SOON)
 
     async def _see_off(self, seen: Seen) -> Outcome | None:
         """Take back the exclusions of groups that are gone, then let go of their objects."""
@@ -160,6 +162,7 @@ class RemoveProcessGroups:
             await self._tools.fence.change(admin.include, targets)
         except PeerError as error:
             return trouble("exclusions are to be taken back", error)
+        wrote("exclusions were taken back", included=[str(it) for it in targets])
         return None
 
     async def _let_go(self, seen: Seen, gone: Sequence[GroupView]) -> Outcome:
@@ -170,7 +173,7 @@ class RemoveProcessGroups:
             await self._tools.client.patch(PROCESS_GROUPS, live.key, patch)
 
         found = await each([it.name for it in gone], let_go)
-        return found or Stop(0.0, "GroupsGone", f"{names_of(gone)} are gone")
+        return found or done("GroupsGone", f"{names_of(gone)} are gone")
 
 
 def _worst(*said: Outcome | None) -> Outcome:
@@ -180,14 +183,39 @@ def _worst(*said: Outcome | None) -> Outcome:
     return next(iter([*blocked, *reversed(told)]), DONE)
 
 
-def _rest(plan: RemovalPlan) -> Outcome:
+def _rest(seen: Seen, plan: RemovalPlan) -> Outcome:
     """Return what is waited for when nothing can be done now."""
-    if plan.held:
-        return Retry(_AGAIN, "RemovalWaits", said_of(plan.held))
-    if plan.going:
-        words = f"waiting for the pods of {names_of(plan.going)} to go"
-        return Retry(_AGAIN, "RemovalWaits", words)
-    return DONE
+    going = [it for it in seen.view.groups if _goes(it) and not _is_empty(seen, it)]
+    pods = [it for it in going if it.pod is not None]
+    objects = [it for it in going if it.pod is None]
+    words = [*_held(seen.view, plan)]
+    if pods:
+        words.append(f"waiting for the pods of {names_of(pods)} to go")
+    if objects:
+        words.append(f"waiting for what is left of {names_of(objects)} to go")
+    return Retry(_AGAIN, "RemovalWaits", "; ".join(words)) if words else DONE
+
+
+def _goes(it: GroupView) -> bool:
+    """Tell whether nothing keeps a group: its own controller takes away what it has."""
+    return it.marked and it.leaving and (it.holds_nothing or is_tester(it))
+
+
+def _held(view: ClusterView, plan: RemovalPlan) -> Iterator[str]:
+    """Yield who cannot go yet: those that hold something first."""
+    left, groups = _leftovers(view), {str(it.id): it for it in view.groups}
+    holding: list[Held] = []
+    others: list[Held] = []
+    for it in plan.held:
+        found = left(it.group, groups[it.group].servers)
+        holds = not isinstance(found, Unknown) and found.value.why == it.why
+        (holding if holds else others).append(it)
+    if holding:
+        names = names_of([groups[it.group] for it in holding])
+        whys = "; ".join(sorted({it.why for it in holding}))
+        yield f"waiting for data to leave {names} ({whys})"
+    if others:
+        yield f"waiting to remove {said_of(others)}"
 
 
 def _leftovers(view: ClusterView) -> Callable[[str, int], Fact[Left]]:

@@ -8,6 +8,7 @@ from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Outcome
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.saying import wrote
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.kube.errors import Conflict, NotFound
@@ -35,6 +36,7 @@ class RemoveServices:
                 return CHANGED
             with suppress(NotFound):
                 await self._client.delete(SERVICES, live.metadata.key, uid=live.metadata.uid)
+                wrote("a service that nobody asks for was deleted", name=live.metadata.name)
         except Conflict:
             raise
         except PeerError as error:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.core.outcome import DONE, Outcome, Retry, Stop
+from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.fdb.cluster.hands.asking import allowed
 from stateward.fdb.cluster.hands.editing import edit, obsolete
 from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
@@ -42,4 +43,4 @@ class UpdatePods:
         }
         found = await edit(self._tools.client, seen.groups, changes)
         where = f" in zone {plan.zone}" if plan.zone else ""
-        return found or Stop(0.0, "PodsUpdated", f"pods of {names_of(plan.obsolete)}{where} go")
+        return found or done("PodsUpdated", f"pods of {names_of(plan.obsolete)}{where} go")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from stateward.core.outcome import DONE, Outcome, Stop
+from stateward.core.outcome import DONE, Outcome
+from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.seen import Seen
 
 
@@ -28,4 +29,4 @@ class UpdateStatus:
             new.append(f"version {view.running_version} runs")
         if not new:
             return DONE
-        return Stop(0.0, "StatusRecorded", "; ".join(new))
+        return done("StatusRecorded", "; ".join(new))

@@ -1,0 +1,95 @@
+"""A desk at which one step is given a cluster in pictures, and what it asks of others is noted."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+import msgspec
+
+from fakes.fdb_views import KEY, NOW
+from stateward.core.chance import Chance
+from stateward.fdb.api.group import GroupConditionType as Kind
+from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.api.spec import FoundationDBClusterSpec
+from stateward.fdb.cluster.book import Book
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.pipeline import steps
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.views import ClusterView, GroupView
+from stateward.kube.meta import ObjectMeta
+
+
+@dataclass
+class Desk:
+    """Notes what a step asks of others, who all say yes; but for the lock, if it is so."""
+
+    view: ClusterView
+    is_ours: bool = True
+    asked: list[str] = field(default_factory=list)
+    turns: list[str] = field(default_factory=list)
+    #: What is told of the pass.
+    book: Book = field(default_factory=Book)
+    #: By the ids of groups: what their objects say of themselves.
+    statuses: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    def __getattr__(self, verb: str) -> Callable[..., Awaitable[Any]]:
+        async def ask(*_words: Any, **_more: Any) -> Any:
+            self.asked.append(verb)
+            return ConnectionString.parse("shop:new@10.0.0.1:4501")
+
+        return ask
+
+    async def get(self, *_words: Any) -> FoundationDBCluster:
+        return self.cluster
+
+    async def change(self, ask: Callable[..., Awaitable[Any]], *words: Any) -> Any:
+        return await ask(*words)
+
+    async def take(self, _view: ClusterView, purpose: str) -> Refusal | None:
+        self.turns.append(purpose)
+        return None if self.is_ours else Refusal("turn_is_ours", "it is somebody else's turn")
+
+    @property
+    def cluster(self) -> FoundationDBCluster:
+        metadata = ObjectMeta(name=KEY.name, namespace=KEY.namespace, uid="u", generation=1)
+        spec = FoundationDBClusterSpec(version="7.3.79")
+        return FoundationDBCluster(metadata=metadata, spec=spec, status=self.view.status)
+
+    def seen(self, *finalizers: str) -> Seen:
+        groups = {
+            it.name: _object(it, finalizers, self.statuses.get(str(it.id), {}))
+            for it in self.view.groups
+        }
+        nothing = cast("Any", None)
+        return Seen(
+            self.cluster, self.view, groups, nothing, frozenset(), {}, None, None,
+            cast("Any", self), book=self.book,
+        )  # fmt: skip
+
+    async def run(self, step: str, *finalizers: str) -> Any:
+        it = cast("Any", self)
+        tools = Tools(client=it, turn=it, fence=it, chance=Chance(1, "steps"))
+        chosen = next(one for one in steps(tools) if one.name == step)
+        return await chosen.run(self.seen(*finalizers))
+
+
+def _object(
+    it: GroupView, finalizers: tuple[str, ...], status: dict[str, Any]
+) -> FoundationDBProcessGroup:
+    spec = {
+        "clusterName": KEY.name,
+        "processGroupID": str(it.id),
+        "processClass": it.process_class,
+    }
+    metadata = {"name": it.name, "namespace": KEY.namespace, "finalizers": list(finalizers)}
+    return msgspec.convert(
+        {"metadata": metadata, "spec": spec, "status": status}, FoundationDBProcessGroup
+    )
+
+
+def with_condition(kind: Kind, name: str = "storage-1") -> Callable[[GroupView], GroupView]:
+    return lambda it: replace(it, conditions={kind: NOW - 10}) if str(it.id) == name else it
