@@ -145,6 +145,19 @@ def no_address_no_data(patch: Patch) -> None:
     patch.put(removing, "_objection", objection)
 
 
+@bug(
+    "M13",
+    "the pod of a former coordinator goes right after the change, when others still look for it",
+    "the manual of FoundationDB: old coordinators must stay until all know the new ones",
+    *("fdb-replace", "fdb-skip"),
+)
+def former_goes_at_once(patch: Patch) -> None:
+    """Take no time to let others learn of the change."""
+    at_once = tuple(it for it in removing.PROOF if it.__name__ != "recovered_long_enough")
+    patch.put(removing, "PROOF", at_once)
+    patch.put(removing, "_just_coordinated", lambda _view, _it: "")
+
+
 BUGS = (
     any_is_enough,
     absent_is_safe,
@@ -152,4 +165,5 @@ BUGS = (
     proved_for_ever,
     never_include,
     no_address_no_data,
+    former_goes_at_once,
 )
