@@ -28,7 +28,8 @@ class Groups:
 
     F-S6: that nothing is left on a group is written when all of its processes report and say so.
     F-S11: who goes with what it holds was named by a person. F-S12: an id is given once. F-S13: who
-    is replaced unasked is lost, and no more at a time than may be. K3: a group's controller touches what is the group's alone.
+    is replaced unasked is lost, and no more at a time than may be. K3: a group's controller
+    touches what is the group's alone.
     """
 
     def __init__(self, scene: Scene) -> None:

@@ -10,6 +10,7 @@ from stateward.core.outcome import Outcome
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.steps.removing import remove_process_groups
 from stateward.fdb.decide import exclusions, removing
+from stateward.fdb.guards.acts import PROOF
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.status.exclusions import Left, Leftovers
 from stateward.fdb.views import ClusterView, GroupView
@@ -153,7 +154,7 @@ def no_address_no_data(patch: Patch) -> None:
 )
 def former_goes_at_once(patch: Patch) -> None:
     """Take no time to let others learn of the change."""
-    at_once = tuple(it for it in removing.PROOF if it.__name__ != "recovered_long_enough")
+    at_once = tuple(it for it in PROOF if it.__name__ != "recovered_long_enough")
     patch.put(removing, "PROOF", at_once)
     patch.put(removing, "_just_coordinated", lambda _view, _it: "")
 
