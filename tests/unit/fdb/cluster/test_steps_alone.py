@@ -179,6 +179,20 @@ async def test_a_database_whose_data_is_not_well_is_not_configured_and_others_go
     assert desk.asked == []
 
 
+@pytest.mark.parametrize("made", [True, False])
+async def test_who_configures_by_hand_is_told_what(made: bool) -> None:
+    off = {"automationOptions": {"configureDatabase": False}}
+    view = cluster(WHOLE, counts=COUNTS, databaseConfiguration={"logs": 7}, **off)
+    desk = Noting(view if made else replace(unmade(), spec=view.spec))
+    found = await desk.told("UpdateDatabaseConfiguration")
+    assert isinstance(found, Retry), found
+    assert ("logs is 2" if made else "no database") in found.message
+    assert desk.asked == []
+    as_it_is = {"logs": 2, "commit_proxies": 3}
+    right = Noting(cluster(WHOLE, counts=COUNTS, databaseConfiguration=as_it_is, **off))
+    assert await right.told("UpdateDatabaseConfiguration") == DONE
+
+
 # ------------------------------------------------------------------ objects around it
 def service(owner: str) -> Service:
     owners = (OwnerReference(api_version="v1", kind="It", name="it", uid=owner, controller=True),)
