@@ -116,7 +116,7 @@ def group(
         has_claim=kind is not ProcessClass.STATELESS,
         addresses=(host(mine),),
         zone=f"z{found['zone']}" if found["zone"] else "",
-        proved_at=NOW if "!" in marks else None,
+        proved_at=NOW if any(it in marks for it in "!~") else None,
         **fields,
     )
 

@@ -131,7 +131,7 @@ class AutomationOptions(Part):
         ),
     ] = DEFAULT_PENDING
     use_non_blocking_excludes: Annotated[
-        bool, Field(description="Do not wait in the command that excludes.", default=False)
+        bool, Field(description="Accepted; no command waits until data has left.", default=False)
     ] = False
     use_localities_for_exclusion: Annotated[
         bool | None,

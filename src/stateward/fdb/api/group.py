@@ -98,7 +98,7 @@ class FoundationDBProcessGroupSpec(Part):
     )
     exclusion_timestamp: Annotated[
         Annotated[str, Meta(max_length=64)] | None,
-        Field(description="Since when it does not.", format="date-time"),
+        Field(description="When it was last found that it may go.", format="date-time"),
     ] = None
     exclusion_skipped: Annotated[
         bool, Field(description="It goes with all that it holds.", default=False)

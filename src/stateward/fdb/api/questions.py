@@ -161,6 +161,7 @@ def uses_locks(spec: FoundationDBClusterSpec) -> bool:
         spec.fault_domain.zone_count > 1
         or max(database.usable_regions, len(database.regions)) > 1
         or database.redundancy_mode == "three_data_hall"
+        or spec.automation_options.synchronization_mode == "global"
     )
 
 

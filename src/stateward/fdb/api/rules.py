@@ -145,8 +145,9 @@ GROUP_RULES: Final = (
         field_path=".removalTimestamp",
     ),
     Rule(
-        "!has(self.exclusionTimestamp) || self.?excluded.orValue(false)",
-        "exclusionTimestamp must go with excluded",
+        "!has(self.exclusionTimestamp) || self.?excluded.orValue(false)"
+        " || self.?exclusionSkipped.orValue(false)",
+        "exclusionTimestamp must go with excluded or exclusionSkipped",
         field_path=".exclusionTimestamp",
     ),
 )

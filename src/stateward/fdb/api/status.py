@@ -187,7 +187,7 @@ class FoundationDBClusterStatus(Part):
     conditions: Annotated[
         tuple[Condition, ...],
         Field(
-            description="Ready, Available, FullyReplicated, Progressing, Degraded, Paused.",
+            description="Ready, Available, FullyReplicated, Progressing, Degraded, Paused, Heeded.",
             list_type="map",
             keys=("type",),
         ),

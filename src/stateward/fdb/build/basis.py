@@ -27,6 +27,8 @@ class Basis:
     plain: bool
     #: None: there is no database yet, and so nothing to run.
     connection: ConnectionString | None = None
+    #: The database was made: who loses the status must not take it for one that is yet to be.
+    made: bool = False
 
     def __post_init__(self) -> None:
         if not (self.tls or self.plain):

@@ -60,6 +60,8 @@ def _own(basis: Basis, classes: set[tuple[ProcessClass, int, ImageType]]) -> dic
         names.CLUSTER_FILE_KEY: "" if connection is None else str(connection),
         names.RUNNING_VERSION_KEY: str(basis.running),
     }
+    if basis.made:
+        found[names.DATABASE_MADE_KEY] = "true"
     if basis.spec.trusted_cas:
         found[names.CA_FILE_KEY] = "".join(f"{it.strip()}\n" for it in basis.spec.trusted_cas)
     for process_class, servers, image_type in sorted(classes):

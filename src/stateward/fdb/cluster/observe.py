@@ -74,7 +74,9 @@ class Observer:
         key, eyes = cluster.metadata.key, self._sources.eyes
         config_map = eyes.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name)))
         heard = await self._hear(cluster, config_map)
-        plan = self._sources.plans.plan(cluster, heard.running, heard.connection)
+        plan = self._sources.plans.plan(
+            cluster, heard.running, heard.connection, made=heard.configured
+        )
         objects = self._groups(cluster)
         config = self._sources.plans.config(plan, _kinds(objects.values()))
         live = config_map.data if config_map is not None else {}
@@ -137,7 +139,7 @@ class Observer:
             admin,
             _running(processes.roster(said), version),
             newest.value if isinstance(newest, Known) else connection,
-            configured=cluster.status.configured or (isinstance(made, Known) and made.value),
+            configured=found.made or (isinstance(made, Known) and made.value),
         )
 
     def _post(

@@ -59,13 +59,18 @@ class Plans:
         return self._specs.recall(metadata.uid, metadata.generation, lambda: self._spec(cluster))
 
     def plan(
-        self, cluster: FoundationDBCluster, running: Version, connection: ConnectionString | None
+        self,
+        cluster: FoundationDBCluster,
+        running: Version,
+        connection: ConnectionString | None,
+        *,
+        made: bool = False,
     ) -> Plan:
         """Return what a cluster wants while a version runs and it is found by this."""
         spec = self.spec(cluster)
-        asked = (cluster.metadata.generation, running, connection)
+        asked = (cluster.metadata.generation, running, connection, made)
         return self._plans.recall(
-            cluster.metadata.uid, asked, lambda: _plan(cluster, spec, running, connection)
+            cluster.metadata.uid, asked, lambda: _plan(cluster, spec, running, connection, made)
         )
 
     def config(self, plan: Plan, kinds: Kinds) -> Json:
@@ -98,6 +103,7 @@ def _plan(
     spec: FoundationDBClusterSpec,
     running: Version,
     connection: ConnectionString | None,
+    made: bool,  # noqa: FBT001 - it is what is known
 ) -> Plan:
     tls, plain = listeners(spec, connection)
     metadata = cluster.metadata
@@ -110,6 +116,7 @@ def _plan(
         tls=tls,
         plain=plain,
         connection=connection,
+        made=made,
     )
     return Plan(spec, process_counts(wish_of(spec)), wanted)
 

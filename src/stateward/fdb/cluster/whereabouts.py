@@ -25,10 +25,11 @@ class StatusUnreadable(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """How a database is found, None: nobody ever said; and the version that ran last."""
+    """How a database is found, None: nobody ever said; what ran last; and whether it was made."""
 
     connection: ConnectionString | None
     running: Version
+    made: bool = False
 
 
 def whereabouts(
@@ -49,7 +50,8 @@ def whereabouts(
         )
     versions = (status.running_version, ours.get(names.RUNNING_VERSION_KEY, ""))
     found = next((it for it in map(_version, versions) if it is not None), None)
-    return Whereabouts(connection, found or Version.parse(spec.version))
+    made = status.configured or bool(ours.get(names.DATABASE_MADE_KEY))
+    return Whereabouts(connection, found or Version.parse(spec.version), made)
 
 
 def is_of(config: ConfigMap, uid: str) -> bool:

@@ -1,7 +1,9 @@
 """Who may go for good: only whom a status of this very pass proves to hold nothing.
 
 What was proved in an earlier pass is proved anew before anything is deleted, since somebody may
-have taken the exclusion back. Coordinators never go. Groups go zone by zone, with a pause between,
+have taken the exclusion back. Who goes with what it holds is told when it may, and for how long
+that counts, so that somebody who deletes its object does not choose the moment. Coordinators never
+go, nor do those who just were. Groups go zone by zone, with a pause between,
 and one that does not come to an end holds no other up.
 """
 
@@ -19,7 +21,7 @@ from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide.coordinating import coordinates
 from stateward.fdb.decide.held import Held, hold, is_tester, order
 from stateward.fdb.guards.acts import PROOF
-from stateward.fdb.guards.database import can_lose_a_fault_domain
+from stateward.fdb.guards.database import can_lose_a_fault_domain, recovered_for
 from stateward.fdb.guards.guard import refusals
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.status.exclusions import Left
@@ -31,6 +33,9 @@ Leftovers: TypeAlias = Callable[[str, int], Fact[Left]]
 _FRESH: Final = 60.0
 #: Seconds in which a database notices what it lost, and a little more.
 _NOTICED: Final = 60
+#: Seconds after a change of coordinators, which is a recovery, until nobody looks for the old ones:
+#: all who report have learned of the new ones, and files of nodes are as the config map says.
+_KNOWN: Final = 120
 _TERMINATING: Final = GroupConditionType.RESOURCES_TERMINATING
 
 
@@ -92,7 +97,8 @@ def plan(
 
 def _is_going(it: GroupView) -> bool:
     """Tell whether nothing keeps a group: its own controller takes away what it has."""
-    return it.leaving and _is_let_go(it)
+    may = it.proved_at is not None or not it.skipped
+    return it.leaving and _is_let_go(it) and may
 
 
 def _has_pod(it: GroupView) -> bool:
@@ -101,8 +107,8 @@ def _has_pod(it: GroupView) -> bool:
 
 
 def _is_old(view: ClusterView, it: GroupView) -> bool:
-    """Tell whether a group goes by a proof that may not be true any more."""
-    if it.skipped or not it.excluded:
+    """Tell whether a group goes by a word that may not be true any more."""
+    if not it.holds_nothing:
         return False
     return it.proved_at is None or view.now - it.proved_at > _FRESH
 
@@ -148,12 +154,20 @@ def _objection(
         return "it coordinates"
     if is_target(view.spec.buggify.block_removal, it.id):
         return "buggify.blockRemoval names it"
-    if it.skipped or is_tester(it):
+    if is_tester(it):
         return ""
+    if it.skipped:
+        return _just_coordinated(view, it)
     if trust:
         return f"the status proves nothing: {trust}"
     left = leftovers(str(it.id), it.servers)
     return left.reason if isinstance(left, Unknown) else left.value.why
+
+
+def _just_coordinated(view: ClusterView, it: GroupView) -> str:
+    """Return why others may still look for one that goes unproved; a proof is never that young."""
+    found = recovered_for(_KNOWN)(view) if it.processes else None
+    return "" if found is None else f"others may still take it for a coordinator: {found.message}"
 
 
 # ------------------------------------------------------------------ zone by zone
@@ -195,7 +209,7 @@ def _pause(view: ClusterView, ready: Sequence[GroupView]) -> str:
         return "automationOptions.removalMode is None"
     if mode == "All":
         return ""
-    going = [it for it in view.groups if it.marked and it.leaving and _is_let_go(it)]
+    going = [it for it in view.groups if it.marked and _is_going(it)]
     if any(not it.has(_TERMINATING) for it in going):
         return "a group was deleted, and its pod has not begun to go"
     every = [it.lasts(_TERMINATING, view.now) for it in view.groups if it.marked]

@@ -276,16 +276,22 @@ def _without_pod(seen: GroupSeen) -> Act | None:
 
 
 def _unproved(seen: GroupSeen) -> Act | None:
-    """Return what to wait for if it was proved too long ago that nothing is lost; None: go on.
+    """Return what to wait for if it was found too long ago that it may go; None: go on.
 
-    A pod that is going, or gone, takes nothing up any more.
+    A pod that is going, or gone, takes nothing up any more. Who goes with what it holds waits for
+    its turn all the same: whoever deletes its object does not know who coordinates.
     """
     pod, spec = seen.pod, seen.group.spec
-    if seen.orphaned or spec.exclusion_skipped or pod is None or pod.metadata.deleting:
+    if seen.orphaned:
         return None
     proved = spec.exclusion_timestamp
     if proved and seen.now - from_rfc3339(proved) <= _BELIEVED:
         return None
+    if (proved or spec.excluded) and (pod is None or pod.metadata.deleting):
+        return None
+    if not spec.excluded:
+        words = "it goes with what it holds: waiting until the cluster says that it may, now"
+        return Await("TurnAwaited", words, _LOOK_AGAIN)
     words = "that nothing is left on it was proved long ago: waiting until it is proved anew"
     return Await("ProofIsOld", words, _LOOK_AGAIN)
 

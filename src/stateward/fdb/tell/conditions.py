@@ -1,4 +1,4 @@
-"""The six conditions of a cluster.
+"""The seven conditions of a cluster.
 
 Ready            everything is as asked, and nothing is left to do
 Available        the database takes transactions
@@ -6,6 +6,7 @@ FullyReplicated  all data has all its copies
 Progressing      the operator is about to change something
 Degraded         something broke that worked before
 Paused           the operator was told to look on
+Heeded           all that the spec asks for is something that this release does
 """
 
 from __future__ import annotations
@@ -16,11 +17,14 @@ from typing import Final
 from stateward.core.facts import Fact, Unknown
 from stateward.core.outcome import Blocked, Done, Outcome
 from stateward.fdb.api.group import GroupConditionType
+from stateward.fdb.api.unheeded import unheeded
 from stateward.fdb.status import health
 from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.meta import Condition
 
-TYPES: Final = ("Ready", "Available", "FullyReplicated", "Progressing", "Degraded", "Paused")
+TYPES: Final = (
+    "Ready", "Available", "FullyReplicated", "Progressing", "Degraded", "Paused", "Heeded",
+)  # fmt: skip
 #: Of a group that stays: what is broken, rather than on its way; the worst first.
 _BROKEN: Final = (
     GroupConditionType.PROCESS_HAS_IO_ERROR,
@@ -43,6 +47,7 @@ def conditions_of(
         _progressing(view, waiting, blocked, reconciled=reconciled),
         _degraded(view),
         _paused(view),
+        _heeded(view),
     )
     return tuple(
         Condition(
@@ -124,6 +129,12 @@ def _paused(view: ClusterView) -> tuple[str, str, str]:
     if view.spec.skip:
         return "True", "Paused", "spec.skip is true"
     return "False", "NotPaused", "the operator acts"
+
+
+def _heeded(view: ClusterView) -> tuple[str, str, str]:
+    if not (fields := unheeded(view.spec)):
+        return "True", "AllHeeded", "all that the spec asks for is done, or will be"
+    return "False", "ComesLater", f"these do nothing in this release: {'; '.join(fields)}"
 
 
 def _words(outcome: Outcome | None, reason: str, message: str) -> tuple[str, str]:

@@ -26,6 +26,7 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M07": ("F-S12", Clue("fdb-spare", _MARKED, "act:exclude-other")),
     "M11": ("F-S20", Clue("fdb-create", "configure new", "crash-after:0")),
     "M12": ("L0", Clue("fdb-replace")),
+    "M13": ("F-S17", Clue("fdb-replace")),
     "M14": ("F-S23", Clue("fdb-image")),
     "M15": ("F-S23", Clue("fdb-image")),
     "M16": ("F-S6", Clue("fdb-pending")),

@@ -149,6 +149,7 @@ TWO = [{"datacenters": [{"id": "dc1"}]}, {"datacenters": [{"id": "dc2"}]}]
         ({"databaseConfiguration": {"regions": TWO}}, True),
         ({"databaseConfiguration": {"usable_regions": 2, "regions": TWO}}, True),
         ({"databaseConfiguration": {"redundancy_mode": "three_data_hall"}}, True),
+        ({"automationOptions": {"synchronizationMode": "global"}}, True),
     ],
 )
 def test_when_turns_are_taken(said: Json, used: bool) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from operators.fdb_manifests import spec
 from stateward.fdb.api.processes import ImageType
 from stateward.fdb.build.config_map import conf_text, config_map, files_hash
+from stateward.fdb.build.groups import group_document
 from stateward.fdb.build.services import group_service, headless_service
 from stateward.fdb.model import names
 from stateward.fdb.model.classes import ProcessClass
@@ -145,3 +146,13 @@ def test_whoever_names_labels_selects_by_them() -> None:
         assert found.items() <= own.items()
     assert service["spec"]["selector"].keys() >= {"id", "id2", names.INSTANCE_LABEL}
     assert not service["spec"]["selector"].items() <= group(of, "storage-2").metadata.labels.items()
+
+
+def test_a_group_is_called_as_its_pod_and_says_its_class_and_cluster() -> None:
+    of, mine = cluster(), names.ProcessGroupID(STORAGE, 7)
+    found = group_document(of, mine)
+    assert found["metadata"]["name"] == names.pod_name("shop", mine)
+    labels = found["metadata"]["labels"]
+    assert labels[names.CLASS_LABEL] == "storage"
+    assert labels[names.CLUSTER_LABEL] == "shop"
+    assert labels[names.GROUP_ID_LABEL] == "storage-7"

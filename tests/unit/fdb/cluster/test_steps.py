@@ -1,14 +1,11 @@
-"""Every sentence that the technical design says of a step, and the test that proves it.
+"""Steps by themselves: each is given a cluster in pictures, and what it asks of others is noted.
 
-``RULES`` names them, step by step in the order of the pipeline; what was proved nowhere else is
-proved here, by the step itself: it is given a cluster in pictures, and what it does is noted.
+``test_sentences`` names the sentences of the technical design that are proved here.
 """
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -22,139 +19,6 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER
 from stateward.fdb.views import ClusterView, GroupView
-
-TESTS = Path(__file__).parents[1]
-STORIES = "stories/"
-#: Step by step: what is said, and who proves it.
-RULES: dict[str, dict[str, str]] = {
-    "UpdateStatus": {
-        "reflects the running state at the beginning": f"{__name__}:test_what_was_learned_is_on_record_before_anybody_acts",
-        "updates the generations": "tell/test_generations.py:test_what_is_said",
-        "updates the conditions of groups": "decide/groups/test_group_conditions.py:test_what_is_true",
-        "terminating pods are reconciled and pending": STORIES + "test_losing.py:test_a_pod_that_does_not_end_holds_nobody_up",
-    },
-    "UpdateLockConfiguration": {
-        "sets the deny list": f"{__name__}:test_a_deny_list_that_cannot_be_kept_is_told",
-    },
-    "UpdateConfigMap": {
-        "creates it and updates data": "build/test_around.py:test_a_config_map_has_a_text_for_every_class_in_use",
-        "updates labels and annotations": "build/test_around.py:test_users_may_add_to_the_config_map_but_not_change_it",
-    },
-    "CheckClientCompatibility": {
-        "does nothing where versions are compatible": "decide/test_clients.py:test_where_nothing_is_cut_off_nobody_is_asked",
-        "fails for clients that cannot follow": "decide/test_clients.py:test_an_old_client_holds_an_upgrade_up",
-        "fails reconciliation": f"{__name__}:test_a_version_that_cannot_be_ends_the_pass",
-        "can be skipped": "decide/test_clients.py:test_who_asks_for_no_checks_gets_none",
-    },
-    "ReplaceMisconfiguredPods": {
-        "marks those that cannot become as asked": "decide/groups/test_replacing.py:test_replace_or_not",
-    },
-    "ReplaceFailedPods": {
-        "only where it is enabled": "decide/groups/test_failures.py:test_by_default_nothing_is_replaced",
-        "marks those that are unhealthy": "decide/groups/test_failures.py:test_each_failure_is_one",
-    },
-    "DeletePodsForBuggification": {
-        "deletes pods for other faults": STORIES + "test_asking.py:test_a_fault_that_is_asked_for_comes_and_goes",
-    },
-    "AddProcessGroups": {
-        "adds what the counts ask for": "decide/groups/test_additions.py:test_as_many_are_missing_as_there_shall_be_more",
-    },
-    "AddServices": {
-        "headless where it is asked for": "build/test_around.py:test_the_service_that_gives_names",
-        "one for every group where it is asked for": STORIES + "test_growing.py:test_a_cluster_is_made_in_other_ways",
-    },
-    "AddPVCs": {
-        "stateful, none there, and not flagged": STORIES + "test_growing.py:test_a_cluster_is_made",
-    },
-    "AddPods": {
-        "one for every group": STORIES + "test_growing.py:test_a_cluster_is_made",
-        "whatever the database says": STORIES + "test_losing.py:test_all_coordinators_pods_are_deleted_at_once",
-    },
-    "GenerateInitialClusterFile": {
-        "no action where there is one": f"{__name__}:test_coordinators_are_chosen_once",
-        "the seed is used": f"{__name__}:test_coordinators_are_chosen_once",
-        "as fault tolerance requires": "decide/test_beginning.py:test_how_many_begin",
-        "not before pods have addresses": "decide/test_beginning.py:test_without_an_address_nobody_is_chosen",
-    },
-    "UpdateSidecarVersions": {
-        "the image of the sidecar is the version's": "build/test_pods_made.py:test_images_while_versions_change",
-    },
-    "UpdatePodConfig": {
-        "an unreachable sidecar requeues": STORIES + "test_losing.py:test_a_sidecar_that_is_silent_is_told_and_waited_for",
-        "not for those flagged": STORIES + "test_losing.py:test_a_silent_sidecar_does_not_matter_once_its_group_shall_go",
-    },
-    "UpdateLabels": {
-        "labels are set in place": STORIES + "test_changing.py:test_a_label_is_no_reason_to_make_pods_anew",
-        "those that nobody asks for stay": "decide/groups/test_group_conditions.py:test_what_is_true",
-    },
-    "UpdateDatabaseConfiguration": {
-        "in one command": STORIES + "test_changing.py:test_a_setting_is_one_command",
-        "in stages where it must be": "decide/test_configuration.py:test_regions_change_one_step_after_another",
-        "never new twice": f"{__name__}:test_a_database_that_was_made_is_never_made_again",
-        "not while it is unavailable, and goes on": f"{__name__}:test_a_database_that_is_away_is_not_configured_and_others_go_on",
-        "requires a lock": f"{__name__}:test_a_step_that_needs_the_lock_takes_it",
-    },
-    "ChooseRemovals": {
-        "flags those that are too many": "decide/test_removals.py:test_who_is_too_many",
-        "as many fault domains as possible stay": "decide/test_removals.py:test_those_that_stay_are_enough_and_in_as_many_zones_as_can_be",
-    },
-    "ExcludeInstances": {
-        "whoever is marked and not excluded": "decide/test_exclusions.py:test_who_is_excluded",
-        "does not wait": f"{__name__}:test_an_exclusion_is_not_waited_for",
-        "not while others are away": f"{__name__}:test_nobody_is_excluded_while_one_that_stays_is_away",
-        "requires a lock": f"{__name__}:test_a_step_that_needs_the_lock_takes_it",
-    },
-    "ChangeCoordinators": {
-        "failed ones are followed by others": STORIES + "test_losing.py:test_a_coordinator_that_stays_away_is_followed_by_another",
-        "storage, then log, then transaction": "decide/test_coordinators.py:test_who_shall_coordinate",
-        "no majority in a data center": "decide/test_coordinators.py:test_no_data_center_has_a_majority",
-        "requires a lock": f"{__name__}:test_a_step_that_needs_the_lock_takes_it",
-    },
-    "BounceProcesses": {
-        "whoever has another command line": "decide/test_bounces.py:test_who_is_restarted",
-        "requeues for who does not report": f"{__name__}:test_one_that_does_not_report_holds_a_restart",
-        "never those flagged": "decide/test_bounces.py:test_who_is_restarted",
-        "not before all have run for long enough": "guards/test_database_guards.py:test_the_spec_says_how_long_all_must_have_run",
-        "once": STORIES + "test_changing.py:test_a_knob_is_one_bounce_and_one_recovery",
-        "requires a lock": f"{__name__}:test_a_step_that_needs_the_lock_takes_it",
-    },
-    "UpdatePods": {
-        "of one zone at a time": "decide/groups/test_pod_updates.py:test_how_much_at_a_time",
-        "never those flagged": "decide/groups/test_pod_updates.py:test_marked_groups_are_left_alone",
-        "not while one terminates": "decide/groups/test_pod_updates.py:test_what_holds_all_of_them",
-        "requires a lock": f"{__name__}:test_a_step_that_needs_the_lock_takes_it",
-    },
-    "RemoveServices": {
-        "those that are no longer required": STORIES + "test_halves.py:test_each_half_has_one_writer",
-    },
-    "RemoveProcessGroups": {
-        "confirms the exclusion": "decide/test_removing.py:test_without_proof_in_this_pass_nobody_goes",
-        "pod, then claim, then service": "groups/test_leaving.py:test_each_thing_goes_when_the_one_before_it_is_really_gone",
-        "one that is stuck blocks no other": "decide/test_removing.py:test_one_that_is_stuck_holds_no_other",
-        "never a coordinator": "decide/test_removing.py:test_a_coordinator_never_goes",
-        "includes what is gone": f"{__name__}:test_what_is_gone_is_included_and_then_let_go",
-    },
-}  # fmt: skip
-
-
-def test_every_sentence_has_its_test() -> None:
-    for step, sentences in RULES.items():
-        for sentence, where in sentences.items():
-            file, name = where.split(":")
-            path = Path(__file__) if file == __name__ else TESTS / file
-            assert name in _tests(path), f"{step}: {sentence}"
-
-
-def _tests(path: Path) -> set[str]:
-    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-    return {it.name for it in ast.parse(path.read_text()).body if isinstance(it, kinds)}
-
-
-def test_steps_run_in_the_order_of_the_design() -> None:
-    it = cast("Any", None)
-    found = [one.name for one in steps(Tools(it, it, it, it))]
-    assert [name for name in found if name in RULES] == [*RULES]
-
 
 # ------------------------------------------------------------------ what a step does
 WHOLE = "s1 s2 s3 l1 l2 l3 x1 x2"

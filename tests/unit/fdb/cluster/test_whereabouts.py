@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from fakes.fdb_views import cluster as pictured
@@ -21,7 +22,12 @@ from stateward.fdb.cluster.steps.acting.generate_initial_cluster_file import (
     GenerateInitialClusterFile,
 )
 from stateward.fdb.cluster.whereabouts import StatusUnreadable, whereabouts
-from stateward.fdb.model.names import CLUSTER_FILE_KEY, CLUSTER_UID_LABEL, RUNNING_VERSION_KEY
+from stateward.fdb.model.names import (
+    CLUSTER_FILE_KEY,
+    CLUSTER_UID_LABEL,
+    DATABASE_MADE_KEY,
+    RUNNING_VERSION_KEY,
+)
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectMeta, OwnerReference
 from stateward.kube.objects.configs import ConfigMap
@@ -38,7 +44,14 @@ def a_cluster(connection: str = "", running: str = "") -> FoundationDBCluster:
     )
 
 
-def config(file: str = KEPT, version: str = "7.3.63", uid: str = "ours", owner: str = "") -> Any:
+def config(
+    file: str = KEPT,
+    version: str = "7.3.63",
+    uid: str = "ours",
+    owner: str = "",
+    *,
+    made: bool = False,
+) -> Any:
     owners = [OwnerReference(api_version="v1", kind=CLUSTERS.kind, name="shop", uid=owner)]
     metadata = ObjectMeta(
         name="shop-config",
@@ -49,6 +62,7 @@ def config(file: str = KEPT, version: str = "7.3.63", uid: str = "ours", owner: 
         owner_references=tuple(owners) if owner else (),
     )
     data = {CLUSTER_FILE_KEY: file, RUNNING_VERSION_KEY: version}
+    data |= {DATABASE_MADE_KEY: "true"} if made else {}
     return ConfigMap(metadata=metadata, data=data)
 
 
@@ -73,6 +87,24 @@ def test_the_first_that_can_be_read_counts(
 ) -> None:
     it = whereabouts(a_cluster(status), spec(seedConnectionString=seed), live)
     assert (None if it.connection is None else str(it.connection)) == found
+
+
+@pytest.mark.parametrize(
+    ("status", "live", "made"),
+    [
+        (False, None, False),
+        (True, None, True),
+        (False, config(), False),
+        (False, config(made=True), True),
+        (False, config(made=True, uid="another"), False),
+    ],
+)
+def test_that_it_was_made_is_told_by_the_status_or_by_the_config_map(
+    status: bool, live: Any, made: bool
+) -> None:
+    it = a_cluster(TOLD)
+    it = msgspec.structs.replace(it, status=FoundationDBClusterStatus(configured=status))
+    assert whereabouts(it, spec(), live).made is made
 
 
 @pytest.mark.parametrize(

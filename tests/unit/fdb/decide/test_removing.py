@@ -80,6 +80,23 @@ def test_who_goes(name: str) -> None:
     assert (names(found.gone), names(found.delete)) == (gone, delete)
 
 
+@pytest.mark.parametrize("word", ["s3~", "s3~>"])
+def test_who_goes_with_what_it_holds_is_told_when_it_may(word: str) -> None:
+    """Whoever deletes its object does not choose the moment."""
+    found = planned(f"s1 s2 {word}", change=lambda it: replace(it, proved_at=None))
+    assert found.delete == ()
+    assert names([*found.gone, *found.renew]) == ["storage-3"]
+
+
+@pytest.mark.parametrize(("word", "goes"), [("s3~", False), ("s3~?", True)])
+def test_who_may_have_coordinated_until_a_moment_ago_stays(word: str, goes: bool) -> None:
+    """Coordinators changed: that was a recovery. One that is away leads nobody to the new ones."""
+    tree = healthy(recovery_state__seconds_since_last_recovered=100.0)
+    found = planned(f"s1 s2 {word}", tree=tree)
+    assert (names(found.delete) == ["storage-3"]) is goes
+    assert goes or "coordinator" in found.held[0].why
+
+
 @pytest.mark.parametrize("leftovers", [full, silent])
 @pytest.mark.parametrize("word", ["s1-", "s1!", "s1->"])
 def test_without_proof_in_this_pass_nobody_goes(

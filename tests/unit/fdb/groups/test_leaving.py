@@ -123,13 +123,33 @@ async def test_an_old_proof_lets_nothing_go_until_there_is_a_new_one() -> None:
     assert taken(desk) == ["delete pods", "delete persistentvolumeclaims"]
 
 
-async def test_who_goes_with_what_it_holds_needs_no_proof() -> None:
+async def test_who_goes_with_what_it_holds_needs_no_proof_but_its_turn() -> None:
     desk = Desk()
     await desk.settled()
     await desk.edit(remove=True, exclusionSkipped=True)
     await desk.delete(PROCESS_GROUPS, STORAGE)
+    found = await desk.passes()
+    assert isinstance(found, Retry)
+    assert taken(desk) == []
+    await desk.edit(exclusionTimestamp=to_rfc3339(desk.clock.now() - 900))
     await desk.passes()
-    assert "delete pods" in taken(desk)
+    assert taken(desk) == [], "what was allowed then may not be now"
+    await desk.edit(exclusionTimestamp=to_rfc3339(desk.clock.now()))
+    await desk.passes()
+    assert taken(desk) == ["delete pods"]
+
+
+async def test_a_claim_without_a_pod_waits_for_the_turn_of_its_group_too() -> None:
+    desk = Desk()
+    await desk.settled()
+    await desk.edit(remove=True, exclusionSkipped=True)
+    await desk.end(PODS, STORAGE)
+    await desk.delete(PROCESS_GROUPS, STORAGE)
+    await desk.passes()
+    assert taken(desk) == []
+    await desk.edit(exclusionTimestamp=to_rfc3339(desk.clock.now()))
+    await desk.passes()
+    assert "delete persistentvolumeclaims" in taken(desk)
 
 
 async def test_a_pod_that_does_not_end_keeps_its_claim() -> None:

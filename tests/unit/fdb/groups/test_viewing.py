@@ -50,6 +50,20 @@ async def test_a_group_that_is_well_is_seen_so() -> None:
     assert not view.marked
 
 
+async def test_a_group_tells_of_each_of_its_objects() -> None:
+    desk = Desk()
+    status = (await desk.settled()).status
+    assert status.pod is not None
+    assert (status.pod.name, status.pod.ready) == ("shop-storage-1", True)
+    assert status.volume_claim is not None
+    assert status.volume_claim.name == "shop-storage-1-data"
+    assert status.service is None, "none is asked for"
+    await desk.delete(PODS, STORAGE)
+    await desk.passes()
+    pod = (await desk.now()).status.pod
+    assert pod is None or (pod.ready is False and pod.terminating_since is not None)
+
+
 async def test_after_a_restart_the_last_word_counts() -> None:
     desk = Desk()
     await desk.settled()

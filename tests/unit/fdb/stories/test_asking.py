@@ -104,6 +104,33 @@ def test_a_group_that_somebody_deletes_is_replaced_first(which: str) -> None:
     played(story)
 
 
+@pytest.mark.parametrize("many", [1, 2])
+@pytest.mark.parametrize("deleted_first", [True, False])
+def test_who_is_deleted_and_goes_with_what_it_holds_waits_for_its_turn(
+    many: int, deleted_first: bool
+) -> None:
+    """Whoever deletes objects does not choose when: neither coordinators go, nor all copies."""
+
+    async def story(it: Story) -> None:
+        await it.create(spec())
+        lost = it.coordinators()[:many]
+        names = [it.pod(one).name for one in lost]
+        for act in (deleted_first, not deleted_first):
+            if act:
+                for name in names:
+                    it.delete(PROCESS_GROUPS, name)
+            else:
+                it.change(processGroupsToRemoveWithoutExclusion=lost)
+            await it.rest(2)
+        assert {*lost} <= {*it.pods()}
+        await it.until("gone", lambda: not {*lost} & {*it.groups()})
+        it.change(processGroupsToRemoveWithoutExclusion=None)
+        await it.reconciled()
+        await it.at_rest()
+
+    played(story)
+
+
 def test_all_groups_that_somebody_deletes_are_replaced() -> None:
     async def story(it: Story) -> None:
         await it.create(spec())

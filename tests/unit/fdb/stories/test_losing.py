@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from fakes.fdb_stories import NAMESPACE, Story, played, single, spec
+from fakes.fdb_stories import KEY, NAMESPACE, USER, Story, played, single, spec
+from stateward.fdb.api.kind import CLUSTERS
 from stateward.fdb.model.names import ISOLATED
 from stateward.kube.client import MergePatch
 from stateward.kube.meta import ObjectKey
@@ -285,6 +286,29 @@ def test_a_container_that_ends_starts_again() -> None:
         await it.rest(120)
         await it.reconciled()
         assert it.uids() == before
+        await it.at_rest()
+
+    played(story)
+
+
+def test_a_status_that_is_lost_while_the_database_is_silent_costs_no_pod() -> None:
+    """It is no database that is yet to be made, in which nobody would miss a pod."""
+
+    async def story(it: Story) -> None:
+        await it.create(spec(automationOptions={"podUpdateStrategy": "Delete"}))
+        before = it.uids()
+        it.stop()
+        it.it.mangle = lambda _text: ""
+        lost = MergePatch({"status": dict.fromkeys(it.status)})
+        it.it.world.api.patch(CLUSTERS, KEY, lost, USER, subresource="status")
+        it.change(version="7.3.69")
+        it.start()
+        await it.rest(900)
+        assert it.uids() == before
+        assert it.condition("Available")["status"] == "Unknown"
+        it.it.mangle = None
+        await it.reconciled()
+        assert not {*it.uids().values()} & {*before.values()}
         await it.at_rest()
 
     played(story)

@@ -134,7 +134,9 @@ def _moment(text: str | None, otherwise: float) -> float:
 
 
 def _is_going(facts: GroupFacts) -> bool:
-    return facts.group.metadata.deleting or _is_gone(facts.pod)
+    spec = facts.group.spec
+    may = spec.excluded or spec.exclusion_timestamp is not None  # else it waits for its turn
+    return (may and facts.group.metadata.deleting) or _is_gone(facts.pod)
 
 
 def _is_gone(it: Object | None) -> bool:

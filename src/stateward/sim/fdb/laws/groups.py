@@ -1,4 +1,4 @@
-"""P-S1, P-S2, F-S6, F-S12, F-S13 and K3: who writes what of process groups, and for whom."""
+"""P-S1, P-S2, F-S6, F-S11, F-S12, F-S13 and K3: who writes what of process groups, and for whom."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class Groups:
     """P-S1: each half of a group has one writer. P-S2: what was proved stays so.
 
     F-S6: that nothing is left on a group is written when all of its processes report and say so.
-    F-S12: an id is given once. F-S13: who is replaced unasked is lost, and no more at a time than
-    may be. K3: a group's controller touches what is the group's alone.
+    F-S11: who goes with what it holds was named by a person. F-S12: an id is given once. F-S13: who
+    is replaced unasked is lost, and no more at a time than may be. K3: a group's controller
+    touches what is the group's alone.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -79,6 +80,8 @@ class Groups:
         before = decode(event.before.text, FoundationDBProcessGroup)
         if now.spec.excluded and not before.spec.excluded:
             self._judge_proof(actor, now)
+        if now.spec.exclusion_skipped and not before.spec.exclusion_skipped:
+            self._judge_skip(actor, now)
         if now.spec.remove and not before.spec.remove:
             self._judge_replacement(actor, now)
         taken_back = before.spec.excluded and not now.spec.excluded and now.spec.remove
@@ -144,6 +147,14 @@ class Groups:
         going = [it for it in every if it.spec.remove and not _is_empty(it)]
         if len(going) > most:
             self._scene.report("F-S13", actor, f"{len(going)} groups are replaced at once")
+
+    def _judge_skip(self, actor: Actor, group: FoundationDBProcessGroup) -> None:
+        """Judge who is let go unproved: testers hold nothing, and of others a person says so."""
+        name, spec = group.metadata.name, group.spec
+        wishes = self._scene.recent(ObjectKey(group.metadata.namespace, spec.cluster_name))
+        named = (it.spec.process_groups_to_remove_without_exclusion for it in wishes)
+        if spec.process_class != "test" and not any(spec.process_group_id in it for it in named):
+            self._scene.report("F-S11", actor, f"{name} goes unproved, and nobody named it")
 
     def _is_excluded(self, pod: ObjectKey) -> bool:
         return any(

@@ -1,4 +1,4 @@
-"""F-S6, F-S19, F-S23 and P-S3: which pods an operator may end, and when."""
+"""F-S6, F-S17, F-S19, F-S23 and P-S3: which pods an operator may end, and when."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from stateward.kube.client import Change
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
 from stateward.local.store import Stored, StoreEvent
+from stateward.sim.fdb.laws.former import Formerly
 from stateward.sim.fdb.laws.scene import Scene
 from stateward.sim.fdb.laws.truth import stands_without
 from stateward.sim.fdb.world import FdbWorld
@@ -18,15 +19,16 @@ class Stops:
     """Every pod that an operator asks to go.
 
     P-S3: its group shall go and holds nothing, or this very pod shall be made anew, or it has
-    ended. F-S6: who goes for good is excluded, and nothing is left on it. F-S19: it does not
-    coordinate. F-S23: pods are made anew in one zone at a time, and a database that stands does so
-    without them.
+    ended. F-S6: who goes for good is excluded, and nothing is left on it. F-S17: it has not
+    coordinated for a while. F-S19: it does not coordinate. F-S23: pods are made anew in one zone at
+    a time, and a database that stands does so without them.
     """
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         #: Groups whose pods operators had made anew and that are not back, with their nodes.
         self._away: dict[ObjectKey, str] = {}
+        self._formerly = Formerly(scene)
         scene.watchman.on_change(PODS.name, self._changed)
 
     def _changed(self, actor: Actor, event: StoreEvent) -> None:
@@ -50,6 +52,8 @@ class Stops:
         scene = self._scene
         if scene.truth.coordinates(pod):
             scene.report("F-S19", actor, f"{pod.key.name} is ended, and it coordinates")
+        elif scene.truth.processes(pod.key) and self._formerly.still_sought(pod):
+            scene.report("F-S17", actor, f"{pod.key.name} is ended, and just coordinated")
         if group.spec.exclusion_skipped or scene.excused:
             return
         for it in scene.truth.processes(pod.key):

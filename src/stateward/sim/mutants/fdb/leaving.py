@@ -10,6 +10,7 @@ from stateward.core.outcome import Outcome
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.steps.removing import remove_process_groups
 from stateward.fdb.decide import exclusions, removing
+from stateward.fdb.guards.acts import PROOF
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.status.exclusions import Left, Leftovers
 from stateward.fdb.views import ClusterView, GroupView
@@ -145,6 +146,19 @@ def no_address_no_data(patch: Patch) -> None:
     patch.put(removing, "_objection", objection)
 
 
+@bug(
+    "M13",
+    "the pod of a former coordinator goes right after the change, when others still look for it",
+    "the manual of FoundationDB: old coordinators must stay until all know the new ones",
+    *("fdb-replace", "fdb-skip"),
+)
+def former_goes_at_once(patch: Patch) -> None:
+    """Take no time to let others learn of the change."""
+    at_once = tuple(it for it in PROOF if it.__name__ != "recovered_long_enough")
+    patch.put(removing, "PROOF", at_once)
+    patch.put(removing, "_just_coordinated", lambda _view, _it: "")
+
+
 BUGS = (
     any_is_enough,
     absent_is_safe,
@@ -152,4 +166,5 @@ BUGS = (
     proved_for_ever,
     never_include,
     no_address_no_data,
+    former_goes_at_once,
 )

@@ -36,8 +36,10 @@ class UpdateDatabaseConfiguration:
 
     async def run(self, seen: Seen) -> Outcome:
         """Do the next thing, if it is allowed now."""
-        if not seen.view.spec.automation_options.configure_database or seen.admin is None:
+        if seen.admin is None:
             return DONE
+        if not seen.view.spec.automation_options.configure_database:
+            return _left_to_people(seen)
         if not seen.view.configured:
             return await self._make(seen, seen.admin)
         live = told.configuration(seen.view.database)
@@ -91,3 +93,15 @@ class UpdateDatabaseConfiguration:
         except PeerError as error:
             return trouble(what, error)
         return done("DatabaseConfigured", what, _SOON, asked=step.tokens())
+
+
+def _left_to_people(seen: Seen) -> Outcome:
+    """Say what somebody has to configure who does not want us to."""
+    view, live = seen.view, told.configuration(seen.view.database)
+    wrong: tuple[str, ...] = () if view.configured else ("there is no database yet",)
+    if isinstance(live, Known):
+        wrong = configuration.differs(live.value, configuration.wanted(view.spec))
+    if not wrong:
+        return DONE
+    words = f"automationOptions.configureDatabase is off, and {'; '.join(wrong)}"
+    return Retry(_AWAY, "ConfigurationLeft", words)

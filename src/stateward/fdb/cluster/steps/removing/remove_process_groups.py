@@ -44,6 +44,7 @@ _AGAIN: Final = 15.0
 _SOON: Final = 1.0
 #: So many are proved anew with one status: it must not grow old while that is written.
 _AT_ONCE: Final = 100
+_PROVED: Final = {"excluded": True}
 _REFUTED: Final = {"excluded": False, "exclusionTimestamp": None}
 
 
@@ -99,9 +100,14 @@ class RemoveProcessGroups:
     async def _note(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
         if not await is_unchanged(self._tools.client, seen.cluster):
             return CHANGED
-        fields = {"excluded": True, "exclusionTimestamp": to_rfc3339(seen.view.now)}
-        found = await edit(self._tools.client, seen.groups, {it.name: fields for it in groups})
-        return found or done("ExclusionProved", f"nothing is left on {names_of(groups)}")
+        moment = {"exclusionTimestamp": to_rfc3339(seen.view.now)}
+        proved = [it for it in groups if not it.skipped]
+        changes = {it.name: moment if it.skipped else moment | _PROVED for it in groups}
+        found = await edit(self._tools.client, seen.groups, changes)
+        if not proved:
+            words = f"{names_of(groups)} may go with what they hold"
+            return found or done("RemovalAllowed", words)
+        return found or done("ExclusionProved", f"nothing is left on {names_of(proved)}")
 
     async def _delete(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
         refused = refusals(acts.REMOVE, seen.view) if seen.view.configured else ()
