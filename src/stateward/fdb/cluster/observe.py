@@ -7,12 +7,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from stateward.core.errors import PeerError
+from stateward.core.errors import PeerError, SpecInvalid
 from stateward.core.facts import Fact, Known
 from stateward.core.version import Version
 from stateward.fdb.admin.ports import Admin, Databases
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
-from stateward.fdb.cluster.left import left_of
+from stateward.fdb.cluster.left import left_of, ownerless
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.whereabouts import whereabouts
@@ -108,8 +108,18 @@ class Observer:
                 ObjectKey(key.namespace, headless_service_name(key.name))
             ),
             admin=heard.admin,
-            left=left_of(eyes.caches, cluster, plan.spec) if looks else Left(),
+            left=self._left(cluster, plan, must=bool(looks)),
+            ownerless=ownerless(eyes.caches.of_cluster(key), cluster),
         )
+
+    def _left(self, cluster: FoundationDBCluster, plan: Plan, *, must: bool) -> Left:
+        """Return what was left or lost; a claim that cannot be read hides it, which may matter."""
+        try:
+            return left_of(self._sources.eyes.caches, cluster, plan.spec)
+        except SpecInvalid:
+            if must:
+                raise
+            return Left()
 
     def forget(self, cluster: ObjectKey) -> None:
         """Let go of what was kept for a cluster that is gone."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Final
 
-from msgspec import UNSET
-
 from stateward.core.facts import Unknown
 from stateward.fdb.api import questions
 from stateward.fdb.api.group import GroupConditionType
@@ -22,6 +20,7 @@ from stateward.fdb.views import ClusterView, GroupView
 
 #: Where copies need zones, and nothing else; of halls and data centers the database judges.
 _BY_ZONES: Final = (Redundancy.SINGLE, Redundancy.DOUBLE, Redundancy.TRIPLE)
+_CLASSES: Final = {it.value: it for it in ProcessClass}
 
 
 def why_not(view: ClusterView) -> str:
@@ -110,9 +109,7 @@ def _zones(every: Iterable[Reporting], can: Callable[[ProcessClass], bool]) -> s
 
 
 def _class(it: Reporting) -> ProcessClass:
-    told = it.entry.class_type
-    known = told is not UNSET and told in set(ProcessClass)
-    return ProcessClass(told) if known else ProcessClass.UNSET
+    return _CLASSES.get(str(it.entry.class_type), ProcessClass.UNSET)
 
 
 def _stores(kind: ProcessClass) -> bool:
