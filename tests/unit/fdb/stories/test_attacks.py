@@ -11,7 +11,7 @@ from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.fdb.model import names
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
-from stateward.kube.resources import VOLUME_CLAIMS
+from stateward.kube.resources import CONFIG_MAPS, VOLUME_CLAIMS
 from stateward.local.rules.deletion import DeleteOptions, Propagation
 
 
@@ -159,6 +159,70 @@ def test_a_volume_that_no_group_can_have_is_told_and_kept() -> None:
         assert name in it.claims()
         it.delete(VOLUME_CLAIMS, name)
         await it.reconciled()
+
+    played(story)
+
+
+# ------------------------------------------------------------------ memory that is lost
+def wipe(it: Story, *, config: bool, groups: bool = False) -> None:
+    """Have the status say nothing: a merge patch of it to {}; and more of what remembers."""
+    body = {"status": dict.fromkeys(it.status)}
+    it.it.world.api.patch(CLUSTERS, KEY, MergePatch(body), USER, subresource="status")
+    if config:
+        it.delete(CONFIG_MAPS, names.config_map_name(NAME))
+    if groups:
+        for group in it.groups():
+            strip(it, group)
+
+
+@pytest.mark.parametrize("config", [False, True])
+@pytest.mark.parametrize("is_silent", [False, True])
+def test_a_status_that_is_wiped_is_written_again(*, config: bool, is_silent: bool) -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec())
+        old = it.status["connectionString"]
+        nodes = {it.it.node_of(it.pod(group)) for group in it.coordinators()}
+        if is_silent:
+            for node in nodes:
+                it.it.lose_node(node, dark=True)
+            await it.rest(120)
+        wipe(it, config=config)
+        await it.rest(600)
+        assert it.status["connectionString"] == old
+        if is_silent:
+            for node in nodes:
+                it.it.find_node(node)
+        await it.reconciled()
+        assert it.status["connectionString"] == old
+        assert len(it.it.realm.databases) == 1
+        assert sum(line.startswith("configure new") for line in it.watcher.commands) == 1
+
+    played(story, nodes=9)
+
+
+@pytest.mark.parametrize("groups", [False, True])
+@pytest.mark.parametrize("config", [False, True])
+def test_whatever_is_lost_while_nobody_looks_no_other_database_is_begun(
+    *, config: bool, groups: bool
+) -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec())
+        old, before = it.status["connectionString"], claims(it)
+        it.stop()
+        await it.rest(30)
+        wipe(it, config=config, groups=groups)
+        await it.rest(30)
+        it.start()
+        await it.rest(900)
+        if config:
+            assert guards(it) == ["StatusUnreadable"]
+            told = {"status": {"connectionString": old}}
+            it.it.world.api.patch(CLUSTERS, KEY, MergePatch(told), USER, subresource="status")
+        await it.reconciled()
+        assert it.status["connectionString"] == old
+        assert claims(it) == before
+        assert len(it.it.realm.databases) == 1
+        assert sum(line.startswith("configure new") for line in it.watcher.commands) == 1
 
     played(story)
 

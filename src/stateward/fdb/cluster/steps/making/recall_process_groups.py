@@ -62,7 +62,10 @@ class RecallProcessGroups:
         documents: dict[str, Json] = {}
         for group, claim in lost:
             if await self._is_there(seen, claim):
-                documents[pod_name(seen.wanted.name, group)] = group_document(seen.wanted, group)
+                made = group_document(seen.wanted, group)
+                # That there is data is remembered: no other database is begun with it.
+                made["spec"]["adoptVolumeOf"] = seen.cluster.metadata.uid
+                documents[pod_name(seen.wanted.name, group)] = made
         if not documents:
             return Stop(_SOON, "CacheBehind", "volumes are still seen that are gone")
 
