@@ -130,6 +130,7 @@ BAD: list[Bad] = [
         f"{CONFIGURED}.regions[0].satellite_redundancy_mode", "must be one of one_satellite_single"),
     Bad("a way with satellites and none", region(DC, satellite_redundancy_mode="one_satellite_double"),
         f"{CONFIGURED}.regions[0].satellite_redundancy_mode", "must not be given without a satellite"),
+    Bad("nobody to have data", spec(processCounts={"storage": -1}), "spec.processCounts.storage", "must leave somebody"),
     Bad("halls that nobody names", database(redundancy_mode="three_data_hall"), "spec.dataHall", "must be given"),
     Bad("a data center with a blank", spec(dataCenter="dc 1"), "spec.dataCenter", "must be of letters"),
     Bad("a hall with quotes", spec(dataHall='"a"'), "spec.dataHall", "must be of letters"),

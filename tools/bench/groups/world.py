@@ -22,7 +22,7 @@ from stateward.fdb.cluster.hands.turns import Alone
 from stateward.fdb.cluster.observe import Observer, Sources
 from stateward.fdb.cluster.plans import Plans
 from stateward.fdb.groups.board import Board
-from stateward.fdb.groups.caches import GroupCaches, by_cluster
+from stateward.fdb.groups.caches import GroupCaches, by_cluster, by_instance
 from stateward.fdb.groups.memo import Memo
 from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.reconciler import GroupReconciler, Hands
@@ -164,7 +164,7 @@ class Rested:
             groups=_filled(paper.api, PROCESS_GROUPS, by_cluster()),
             clusters=_filled(paper.api, CLUSTERS),
             pods=_filled(paper.api, PODS),
-            claims=_filled(paper.api, VOLUME_CLAIMS),
+            claims=_filled(paper.api, VOLUME_CLAIMS, by_instance()),
             services=_filled(paper.api, SERVICES),
             configs=_filled(paper.api, CONFIG_MAPS),
         )

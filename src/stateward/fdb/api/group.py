@@ -122,7 +122,7 @@ class FoundationDBProcessGroupSpec(Part):
     adopt_volume_of: Annotated[
         str,
         Meta(max_length=64),
-        Field(description="The UID of a cluster that is gone: the volume it left is taken over."),
+        Field(description="The UID of the cluster that had its volume before: it is taken over."),
     ] = ""
 
 

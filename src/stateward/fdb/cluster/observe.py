@@ -7,15 +7,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from stateward.core.errors import PeerError
+from stateward.core.errors import PeerError, SpecInvalid
 from stateward.core.facts import Fact, Known
 from stateward.core.version import Version
 from stateward.fdb.admin.ports import Admin, Databases
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
-from stateward.fdb.cluster.left import left_of
+from stateward.fdb.cluster.left import left_of, ownerless
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.cluster.whereabouts import whereabouts
+from stateward.fdb.cluster.whereabouts import must_not_begin, whereabouts
 from stateward.fdb.decide.groups import additions, leftovers
 from stateward.fdb.decide.groups.leftovers import Left
 from stateward.fdb.groups.board import Posted
@@ -65,6 +65,8 @@ class Observer:
 
     def __init__(self, sources: Sources) -> None:
         self._sources = sources
+        #: Where databases were heard of last, each with the UID of its cluster.
+        self._places: dict[ObjectKey, tuple[str, ConnectionString]] = {}
 
     async def look(self, cluster: FoundationDBCluster, *, valid: bool = True) -> Seen:
         """Return the cluster as it is; what the database does not say is unknown, and says why.
@@ -73,11 +75,12 @@ class Observer:
         """
         key, eyes = cluster.metadata.key, self._sources.eyes
         config_map = eyes.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name)))
-        heard = await self._hear(cluster, config_map)
+        heard, objects = await self._hear(cluster, config_map), self._groups(cluster)
+        if heard.connection is None:
+            must_not_begin(cluster, objects.values())
         plan = self._sources.plans.plan(
             cluster, heard.running, heard.connection, made=heard.configured
         )
-        objects = self._groups(cluster)
         config = self._sources.plans.config(plan, _kinds(objects.values()))
         live = config_map.data if config_map is not None else {}
         self._post(cluster, plan, heard, config["data"] if valid else live)
@@ -110,11 +113,22 @@ class Observer:
                 ObjectKey(key.namespace, headless_service_name(key.name))
             ),
             admin=heard.admin,
-            left=left_of(eyes.caches, cluster, plan.spec) if looks else Left(),
+            left=self._left(cluster, plan, must=bool(looks)),
+            ownerless=ownerless(eyes.caches.of_cluster(key), cluster),
         )
+
+    def _left(self, cluster: FoundationDBCluster, plan: Plan, *, must: bool) -> Left:
+        """Return what was left or lost; a claim that cannot be read hides it, which may matter."""
+        try:
+            return left_of(self._sources.eyes.caches, cluster, plan.spec)
+        except SpecInvalid:
+            if must:
+                raise
+            return Left()
 
     def forget(self, cluster: ObjectKey) -> None:
         """Let go of what was kept for a cluster that is gone."""
+        self._places.pop(cluster, None)
         self._sources.databases.forget(cluster)
         self._sources.eyes.board.forget(cluster)
 
@@ -123,22 +137,27 @@ class Observer:
     async def _hear(self, cluster: FoundationDBCluster, config_map: ConfigMap | None) -> _Heard:
         """Ask the database, once; whether it was made is its own to say, wherever it was found."""
         found = whereabouts(cluster, self._sources.plans.spec(cluster), config_map)
-        connection, version = found.connection, found.running
+        key, version = cluster.metadata.key, found.running
+        uid, last = self._places.get(key, ("", None))
+        # Whoever wiped the status may have deleted the config map too; we were told before.
+        connection = found.connection or (last if uid == cluster.metadata.uid else None)
         if connection is None:
             nothing = Status(self._sources.eyes.clock.now(), flaws={"": _NOBODY})
             return _Heard(nothing, None, version, None, configured=False)
-        admin = self._sources.databases.reach(cluster.metadata.key, connection, version)
+        admin = self._sources.databases.reach(key, connection, version)
         try:
             said = await admin.status()
         except PeerError as error:
             said = Status(self._sources.eyes.clock.now(), flaws={"": error.message})
         newest = coordinators.connection_string(said)
         made = health.is_configured(said)
+        current = newest.value if isinstance(newest, Known) else connection
+        self._places[key] = (cluster.metadata.uid, current)
         return _Heard(
             said,
             admin,
             _running(processes.roster(said), version),
-            newest.value if isinstance(newest, Known) else connection,
+            current,
             configured=found.made or (isinstance(made, Known) and made.value),
         )
 

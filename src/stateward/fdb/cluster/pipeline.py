@@ -20,6 +20,7 @@ from stateward.fdb.cluster.steps.making.add_services import AddServices
 from stateward.fdb.cluster.steps.making.delete_pods_for_buggification import (
     DeletePodsForBuggification,
 )
+from stateward.fdb.cluster.steps.making.recall_process_groups import RecallProcessGroups
 from stateward.fdb.cluster.steps.making.settle_left_volumes import SettleLeftVolumes
 from stateward.fdb.cluster.steps.making.update_config_map import UpdateConfigMap
 from stateward.fdb.cluster.steps.making.update_labels import UpdateLabels
@@ -49,6 +50,7 @@ def steps(tools: Tools) -> tuple[Step[Seen], ...]:
         UpdateStatus(),  # what was learned is on record before anybody acts by it
         UpdateLockConfiguration(),  # who is banned is told before anything is done
         SettleLeftVolumes(tools),  # how an old database is found is not overwritten unasked
+        RecallProcessGroups(tools),  # all judge by the groups that are seen: first all are there
         UpdateConfigMap(tools),  # pods that are about to be made find their files
         CheckClientCompatibility(),  # an upgrade that would cut clients off goes no further
         MarkListed(tools),  # what people want to go first: the spec names it

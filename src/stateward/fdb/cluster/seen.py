@@ -35,8 +35,10 @@ class Seen:
     service: Service | None
     #: Whoever can act on the database; None: there is none yet.
     admin: Admin | None
-    #: What earlier clusters of its name left; only looked for where it matters.
+    #: What earlier clusters of its name left, and what it lost.
     left: Left = field(default_factory=Left)
+    #: Objects of process groups of its name that nobody owns, by name.
+    ownerless: Mapping[str, FoundationDBProcessGroup] = field(default_factory=dict)
     book: Book = field(default_factory=Book)
 
     def pairs(self) -> Iterator[Pair]:

@@ -6,14 +6,16 @@ same, as pods read it there: whoever looked at the status alone would begin a se
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stateward.core.errors import UsageError
 from stateward.core.version import Version
-from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.model import names
 from stateward.fdb.model.connection import ConnectionString
+from stateward.kube.meta import ObjectMeta
 from stateward.kube.objects.configs import ConfigMap
 
 
@@ -42,16 +44,34 @@ def whereabouts(
     texts = [it for it in (*said, spec.seed_connection_string) if it]
     connection = next((it for it in map(_connection, texts) if it is not None), None)
     if texts and connection is None:
-        raise StatusUnreadable(
-            f"status.connectionString must say how the database is found, got {texts[0][:80]!r}",
-            hint="write the cluster file of the database there: kubectl -n"
-            f" {metadata.namespace} edit foundationdbcluster {metadata.name} --subresource=status;"
-            " its pods have it as fdb.cluster",
-        )
+        raise _unreadable(metadata, f"got {texts[0][:80]!r}")
     versions = (status.running_version, ours.get(names.RUNNING_VERSION_KEY, ""))
     found = next((it for it in map(_version, versions) if it is not None), None)
     made = status.configured or bool(ours.get(names.DATABASE_MADE_KEY))
     return Whereabouts(connection, found or Version.parse(spec.version), made)
+
+
+def must_not_begin(
+    cluster: FoundationDBCluster, groups: Iterable[FoundationDBProcessGroup]
+) -> None:
+    """Raise if nobody says where the database is, and groups know that there is one.
+
+    Of processes only a database tells, so there was one to be asked; and a volume is taken over
+    where a group had it before.
+    """
+    for it in groups:
+        if it.status.processes or it.spec.adopt_volume_of:
+            words = f"and nothing does, though {it.metadata.name} has been part of one"
+            raise _unreadable(cluster.metadata, words)
+
+
+def _unreadable(metadata: ObjectMeta, words: str) -> StatusUnreadable:
+    return StatusUnreadable(
+        f"status.connectionString must say how the database is found, {words}",
+        hint="write the cluster file of the database there: kubectl -n"
+        f" {metadata.namespace} edit foundationdbcluster {metadata.name} --subresource=status;"
+        " its pods have it as fdb.cluster",
+    )
 
 
 def is_of(config: ConfigMap, uid: str) -> bool:

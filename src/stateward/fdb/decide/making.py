@@ -1,14 +1,26 @@
-"""Whether a database can be made: enough processes found each other, in enough places."""
+"""Whether a database can be made, or have more copies: enough processes, in enough places."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
 
 from stateward.core.facts import Unknown
 from stateward.fdb.api import questions
 from stateward.fdb.api.group import GroupConditionType
+from stateward.fdb.decide import coordinating
+from stateward.fdb.decide.coordinators import TooFew, choose
 from stateward.fdb.decide.held import is_tester, is_whole
-from stateward.fdb.model.configuration import Redundancy
-from stateward.fdb.status.processes import roster
+from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.model import locality
+from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.configuration import Configuration, Redundancy
+from stateward.fdb.status.processes import Reporting, roster
 from stateward.fdb.views import ClusterView, GroupView
+
+#: Where copies need zones, and nothing else; of halls and data centers the database judges.
+_BY_ZONES: Final = (Redundancy.SINGLE, Redundancy.DOUBLE, Redundancy.TRIPLE)
+_CLASSES: Final = {it.value: it for it in ProcessClass}
 
 
 def why_not(view: ClusterView) -> str:
@@ -46,3 +58,64 @@ def _may_store(group: GroupView) -> bool:
 
 def _may_log(group: GroupView) -> bool:
     return group.process_class.may_log
+
+
+# ------------------------------------------------------------------ more copies
+def enough_zones(view: ClusterView, live: Configuration, step: Configuration) -> Refusal | None:
+    """Refuse more copies than there are places for, or for those who then coordinate.
+
+    A database would take the command, or refuse it without a word of places; and would then never
+    have all its copies, or never as many coordinators as it can lose.
+    """
+    if step.redundancy not in _BY_ZONES or step.regions or not _is_more(live, step):
+        return None
+    found = roster(view.database)
+    if isinstance(found, Unknown):
+        return Refusal("enough_zones", f"nobody knows: {found.reason}")
+    mode = Redundancy(step.redundancy)
+    every = [*found.value.nameless, *(it for some in found.value.groups.values() for it in some)]
+    choice = choose((), coordinating.candidates(view), coordinating.rule(view))
+    could = choice.found if isinstance(choice, TooFew) else mode.coordinators
+    storage, logs = len(_zones(every, _stores)), len(_zones(every, _logs))
+    wanted = (mode.storage_replicas, mode.log_replicas, mode.coordinators)
+    if all(is_ >= needed for is_, needed in zip((storage, logs, could), wanted, strict=True)):
+        return None
+    return Refusal(
+        "enough_zones",
+        f"{mode} must have {wanted[0]} zones with storage processes, {wanted[1]} with logs, and"
+        f" {wanted[2]} with processes that may coordinate; {storage} zones have storage processes,"
+        f" {logs} logs, and {could} could have a coordinator",
+        "have processes in more zones (faultDomain says what a zone is: nodes, unless you say"
+        f" otherwise), or set databaseConfiguration.redundancy_mode back to {live.redundancy}",
+    )
+
+
+def _is_more(live: Configuration, step: Configuration) -> bool:
+    """Tell whether there shall be more copies than there are; of what is no mode, nobody knows."""
+    try:
+        is_, shall = Redundancy(live.redundancy), Redundancy(step.redundancy)
+    except ValueError:
+        return False
+    return shall.storage_replicas > is_.storage_replicas
+
+
+def _zones(every: Iterable[Reporting], can: Callable[[ProcessClass], bool]) -> set[str]:
+    """Return where processes of some classes are that may be given something."""
+    return {
+        it.localities.get(locality.ZONE, "")
+        for it in every
+        if it.entry.excluded is not True and can(_class(it))
+    } - {""}
+
+
+def _class(it: Reporting) -> ProcessClass:
+    return _CLASSES.get(str(it.entry.class_type), ProcessClass.UNSET)
+
+
+def _stores(kind: ProcessClass) -> bool:
+    """Tell whether data is put on a class while nothing is wrong."""
+    return kind in {ProcessClass.STORAGE, ProcessClass.UNSET}
+
+
+def _logs(kind: ProcessClass) -> bool:
+    return kind.may_log

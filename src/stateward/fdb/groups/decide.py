@@ -59,7 +59,7 @@ _TERMINAL: Final = frozenset({"Failed", "Succeeded"})
 def next_acts(seen: GroupSeen) -> tuple[Act, ...]:
     """Return what is to be done, in this order; nothing: it is all as it shall be."""
     deleted = seen.group.metadata.deleting
-    if not seen.cluster_uid or seen.fate is Fate.UNSEEN or (seen.orphaned and not deleted):
+    if seen.fate is Fate.UNSEEN or (seen.orphaned and not deleted):
         return (_without_cluster(seen),)
     if seen.skipped and not seen.orphaned:
         return (Await("Skipped", "the cluster asks to be looked at only (spec.skip)"),)

@@ -130,7 +130,7 @@ def _places(pod: Pod) -> Iterator[tuple[str, Container]]:
 async def look(eyes: Eyes, client: Getter, group: FoundationDBProcessGroup) -> GroupSeen:
     """Return a group as it is: what may be deleted, and that its cluster is gone, is asked live."""
     seen = eyes.glance(group)
-    if seen.fate is Fate.UNSEEN and seen.cluster_uid:
+    if seen.fate is Fate.UNSEEN and (seen.cluster_uid or group.metadata.deleting):
         seen = replace(seen, fate=await _fate(client, group))
     if not group.metadata.deleting or not seen.may_leave:
         return seen
@@ -163,8 +163,13 @@ def _intent(group: FoundationDBProcessGroup) -> tuple[object, ...]:
 
 
 async def _fate(client: Getter, group: FoundationDBProcessGroup) -> Fate:
-    """Return what became of a cluster that the cache does not show."""
-    cluster = await found(client, CLUSTERS, cluster_key(group))
-    if cluster is None or cluster.metadata.uid != cluster_uid(group):
+    """Return what became of a cluster that the cache does not show.
+
+    Of a group that nobody owns it is gone when none has its name: one that has may yet own it.
+    """
+    cluster, uid = await found(client, CLUSTERS, cluster_key(group)), cluster_uid(group)
+    if cluster is None or (uid and cluster.metadata.uid != uid):
         return Fate.GONE
+    if not uid:
+        return Fate.UNSEEN
     return Fate.LEAVING if cluster.metadata.deleting else Fate.UNSEEN

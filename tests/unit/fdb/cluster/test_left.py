@@ -1,4 +1,4 @@
-"""What earlier clusters of a name left, as the caches show it."""
+"""What earlier clusters of a name left, and what this one lost, as the caches show it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from stateward.fdb.api.kind import (
 )
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.cluster.left import left_of
-from stateward.fdb.decide.groups.leftovers import Left, LeftConfig
+from stateward.fdb.decide.groups.leftovers import Left, LeftConfig, Orphan
 from stateward.fdb.groups.caches import GroupCaches, by_cluster, by_instance
 from stateward.fdb.model import names
 from stateward.kube.meta import ObjectMeta, OwnerReference
@@ -26,6 +26,7 @@ from stateward.kube.resources import CONFIG_MAPS, PODS, SERVICES, VOLUME_CLAIMS
 from stateward.runtime.cache import Cache
 
 ID = names.GROUP_ID_LABEL
+GONE = "2026-01-01T00:00:00Z"
 
 
 def owner(kind: str, uid: str) -> OwnerReference:
@@ -70,9 +71,6 @@ def seen(*items: Any, **said: Any) -> Left:
 
 def claim(name: str, former: str = "old", **fields: Any) -> PersistentVolumeClaim:
     return PersistentVolumeClaim(metadata=metadata(name, former, **fields))
-
-
-GONE = "2026-01-01T00:00:00Z"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +123,64 @@ def test_where_a_label_says_nothing_the_prefix_is_the_specs() -> None:
     ],
 )
 def test_other_claims_are_not(item: PersistentVolumeClaim) -> None:
-    assert seen(item) == Left()
+    assert seen(item).claims == ()
+
+
+def group_of(name: str, *owners: OwnerReference, **fields: Any) -> FoundationDBProcessGroup:
+    """Return the object of a group of the cluster shop."""
+    identity = fields.pop("identity", "log-7")
+    return FoundationDBProcessGroup(
+        metadata=metadata(name, owner_references=owners, **fields),
+        spec=FoundationDBProcessGroupSpec(
+            cluster_name="shop", process_group_id=identity, process_class="log"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    ("items", "lost"),
+    [
+        pytest.param([claim("shop-log-7-data", "ours")], ["log-7"], id="no group has it"),
+        pytest.param(
+            [claim("shop-log-7-data", "ours", owner_references=(owner(CLUSTERS.kind, "ours"),))],
+            ["log-7"],
+            id="it goes with the cluster",
+        ),
+        pytest.param(
+            [claim("shop-log-7-data", "ours"), group_of("shop-log-7")], [], id="its group"
+        ),
+        pytest.param([claim("shop-log-7-data", "ours", deletion_timestamp=GONE)], [], id="it goes"),
+        pytest.param([claim("shop-log-7", "ours")], [], id="not named like one"),
+        pytest.param([claim("shop-log-7-data", "old")], [], id="of a cluster before"),
+        pytest.param([claim("shop-log-7-data", "")], [], id="of another operator"),
+        pytest.param(
+            [claim("shop-log-7-data", "ours", owner_references=(owner("Restore", "r"),))],
+            [],
+            id="of somebody",
+        ),
+    ],
+)
+def test_a_claim_of_ours_that_no_group_has_is_lost(items: list[Any], lost: list[str]) -> None:
+    assert [str(it.group) for it in seen(*items).lost] == lost
+
+
+@pytest.mark.parametrize(
+    ("items", "orphans"),
+    [
+        pytest.param([group_of("shop-log-7")], [Orphan("shop-log-7")], id="without a volume"),
+        pytest.param(
+            [group_of("shop-log-7"), claim("shop-log-7-data")],
+            [Orphan("shop-log-7", "old")],
+            id="with one of a cluster before",
+        ),
+        pytest.param([group_of("shop-log-7", owner(CLUSTERS.kind, "x"))], [], id="with an owner"),
+        pytest.param([group_of("shop-log-8")], [], id="not called as it is"),
+        pytest.param([group_of("shop-log-7", identity="?")], [], id="with an id that is none"),
+        pytest.param([group_of("shop-log-7", instance="other")], [], id="labelled otherwise"),
+    ],
+)
+def test_groups_that_nobody_owns_are_told(items: list[Any], orphans: list[Orphan]) -> None:
+    assert list(seen(*items).orphans) == orphans
 
 
 DATA = {"cluster-file": "shop:x@a:1", "running-version": "7.3.63", "other": "y"}
@@ -158,10 +213,5 @@ def test_a_config_map_that_is_not_this_clusters_is_left(
 
 @pytest.mark.parametrize(("uid", "expected"), [("old", ("shop-log-7",)), ("ours", ())])
 def test_groups_of_before_are_told(uid: str, expected: tuple[str, ...]) -> None:
-    group = FoundationDBProcessGroup(
-        metadata=metadata("shop-log-7", owner_references=(owner(CLUSTERS.kind, uid),)),
-        spec=FoundationDBProcessGroupSpec(
-            cluster_name="shop", process_group_id="log-7", process_class="log"
-        ),
-    )
+    group = group_of("shop-log-7", owner(CLUSTERS.kind, uid))
     assert seen(group).groups == expected

@@ -12,7 +12,12 @@ from fakes.fdb_views import cluster as pictured
 from fakes.fdb_views import spec
 from stateward.core.chance import Chance
 from stateward.core.outcome import Stop
-from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster
+from stateward.fdb.api.group import (
+    FoundationDBProcessGroupSpec,
+    FoundationDBProcessGroupStatus,
+    ProcessReport,
+)
+from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.api.status import FoundationDBClusterStatus
 from stateward.fdb.cluster.hands.tools import Tools
@@ -21,7 +26,7 @@ from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.steps.acting.generate_initial_cluster_file import (
     GenerateInitialClusterFile,
 )
-from stateward.fdb.cluster.whereabouts import StatusUnreadable, whereabouts
+from stateward.fdb.cluster.whereabouts import StatusUnreadable, must_not_begin, whereabouts
 from stateward.fdb.model.names import (
     CLUSTER_FILE_KEY,
     CLUSTER_UID_LABEL,
@@ -188,3 +193,35 @@ async def test_no_database_is_begun_beside_one_that_the_config_map_knows(
     assert isinstance(found, Stop)
     assert found.reason == ("CoordinatorsChosen" if begins else "ClusterFileKept")
     assert (seen.book.connection is not None) == begins
+
+
+# ------------------------------------------------------------------ what groups remember
+def a_group(processes: tuple[ProcessReport, ...] = (), **said: Any) -> FoundationDBProcessGroup:
+    return FoundationDBProcessGroup(
+        metadata=ObjectMeta(name="shop-log-1", namespace="prod"),
+        spec=FoundationDBProcessGroupSpec(
+            cluster_name="shop", process_group_id="log-1", process_class="log", **said
+        ),
+        status=FoundationDBProcessGroupStatus(processes=processes),
+    )
+
+
+@pytest.mark.parametrize(
+    "group",
+    [
+        pytest.param(
+            a_group((ProcessReport(process_id="log-1-1", reporting=True),)), id="reported"
+        ),
+        pytest.param(a_group((ProcessReport(process_id="log-1-1", reporting=False),)), id="missed"),
+        pytest.param(a_group(adopt_volume_of="ours"), id="on a volume of before"),
+    ],
+)
+def test_where_a_group_was_part_of_a_database_none_is_begun(
+    group: FoundationDBProcessGroup,
+) -> None:
+    with pytest.raises(StatusUnreadable, match="shop-log-1 has been part of one"):
+        must_not_begin(a_cluster(), [a_group(), group])
+
+
+def test_groups_that_never_reported_are_in_nobodys_way() -> None:
+    must_not_begin(a_cluster(), [a_group()])

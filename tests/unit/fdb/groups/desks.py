@@ -31,7 +31,7 @@ from stateward.fdb.build import config_map
 from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.groups.board import Board, Posted
-from stateward.fdb.groups.caches import GroupCaches, by_cluster
+from stateward.fdb.groups.caches import GroupCaches, by_cluster, by_instance
 from stateward.fdb.groups.memo import Memo
 from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.reconciler import GroupReconciler, Hands
@@ -169,7 +169,7 @@ class Desk:
             Cache(PROCESS_GROUPS, (by_cluster(),)),
             Cache(CLUSTERS),
             Cache(PODS),
-            Cache(VOLUME_CLAIMS),
+            Cache(VOLUME_CLAIMS, [by_instance()]),
             Cache(SERVICES),
             Cache(CONFIG_MAPS),
         )

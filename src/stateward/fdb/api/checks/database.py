@@ -16,6 +16,7 @@ from stateward.fdb.api.database import (
     DatabaseConfiguration,
     RegionSetting,
 )
+from stateward.fdb.api.questions import EVERY_CLUSTER
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.kube.crd.findings import Problem
 
@@ -42,6 +43,7 @@ def database_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
     yield from _wiggle_problems(configuration)
     yield from _region_problems(configuration)
     yield from _place_problems(spec)
+    yield from _count_problems(spec)
 
 
 def _version(text: str) -> Version | None:
@@ -163,3 +165,23 @@ def _place_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
 def _says_hall(spec: FoundationDBClusterSpec) -> bool:
     every = (it.custom_parameters or () for it in spec.processes.values())
     return any(text.startswith("locality_data_hall") for some in every for text in some)
+
+
+# ------------------------------------------------------------------ counts
+def _count_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
+    """Yield that nobody would have data: -1 stands for none of a class.
+
+    Roles without data are had by others then. Data lies on processes of class unset as well, but on
+    no other class while nothing is wrong; and with other clusters, where they have one database.
+    """
+    counts, domain = spec.process_counts, spec.fault_domain
+    database = spec.database_configuration
+    others = spec.data_center or spec.data_hall or spec.seed_connection_string or database.regions
+    if others or domain.zone_count > 1 or domain.key == EVERY_CLUSTER:
+        return
+    if counts.storage < 0 and counts.unset <= 0:
+        yield Problem(
+            "spec.processCounts.storage",
+            f"must leave somebody to have data, got {counts.storage}, which stands for none",
+            hint="leave it out, or 0, to have as many as the redundancy needs",
+        )

@@ -12,7 +12,7 @@ from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBProcessGroup
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.writing import exactly
 from stateward.kube.client import Client, MergePatch
-from stateward.kube.codec import Json
+from stateward.kube.codec import Json, plain
 from stateward.kube.errors import Conflict, NotFound
 
 #: Seconds until a group is looked at again that somebody else wrote; a watch tells sooner.
@@ -43,6 +43,28 @@ async def edit(
         await client.patch(PROCESS_GROUPS, metadata.key, patch)
 
     return await each(changes, write)
+
+
+async def own(
+    client: Client,
+    groups: Mapping[str, FoundationDBProcessGroup],
+    owner: Json,
+    spec: Json | None = None,
+) -> Outcome | None:
+    """Have a cluster own groups that nobody owns, each as it was seen; return the first trouble.
+
+    Also those that are being deleted: nobody else would see to it that their data leaves first.
+    """
+
+    async def write(name: str) -> None:
+        metadata = groups[name].metadata
+        others = [plain(it) for it in metadata.owner_references if it.uid != owner["uid"]]
+        body: Json = {"metadata": {**exactly(metadata), "ownerReferences": [*others, owner]}}
+        if spec is not None:
+            body["spec"] = spec
+        await client.patch(PROCESS_GROUPS, metadata.key, MergePatch(body))
+
+    return await each(groups, write)
 
 
 async def each(names: Iterable[str], act: Callable[[str], Awaitable[None]]) -> Outcome | None:

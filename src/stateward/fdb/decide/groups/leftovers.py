@@ -49,13 +49,25 @@ class LeftConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class Orphan:
+    """A process group of the cluster's name that nobody owns; its pod runs on."""
+
+    name: str
+    #: Of which cluster its claim holds data, by its UID; empty: it has none.
+    former: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Left:
-    """All that earlier clusters of a name left."""
+    """All that earlier clusters of a name left, and what this very one lost."""
 
     claims: tuple[LeftClaim, ...] = ()
     config: LeftConfig | None = None
     #: Names of process groups that have yet to go; their pods may still run.
     groups: tuple[str, ...] = ()
+    orphans: tuple[Orphan, ...] = ()
+    #: Claims of this very cluster that no process group has.
+    lost: tuple[LeftClaim, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +101,14 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Take:
-    """Groups of these very ids take over the volumes of an earlier cluster."""
+    """Groups of these very ids take over the volumes of an earlier cluster.
+
+    Those that are there still, and that nobody owns, are taken as they are, by their names.
+    """
 
     former: str
     groups: tuple[ProcessGroupID, ...]
+    orphans: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +137,31 @@ def settle(view: ClusterView, uid: str, left: Left, said: str) -> Verdict:
     """Return what becomes of what is left, by what a person said of it."""
     if _is_taking(view):
         return _taken(view, left)
-    if not is_unmade(view) or said == IGNORE or not left.claims:
+    orphans = _of_before(view, uid, left)
+    if not is_unmade(view) or not (orphans or (left.claims and said != IGNORE)):
         return NOTHING
     if found := _leaving(left):
         return found
     why_not = _why_not(view, left)
-    if said != ADOPT or why_not:
-        return Ask(_message(left, said, why_not), _hint(view, uid, can_adopt=not why_not))
+    # Whoever deletes a cluster and keeps its process groups says thereby that they run on.
+    agreed = said == ADOPT or (orphans and not said)
+    if not agreed or why_not:
+        can_ignore = not orphans
+        message = _message(left, said, why_not) if can_ignore else _run_on(orphans, why_not)
+        hint = _hint(view, uid, can_adopt=not why_not, can_ignore=can_ignore)
+        return Ask(message, hint)
     config = _config(left)
     running = Version.parse(config.running or view.spec.version)
     return Begin(_former(left), ConnectionString.parse(config.cluster_file), running)
+
+
+def _of_before(view: ClusterView, uid: str, left: Left) -> list[str]:
+    """Return process groups that run on for a database of before, and that nobody owns.
+
+    One without a volume does not say of which cluster it is: of this one, if others of it are.
+    """
+    ours = {uid, ""} if view.groups else {uid}
+    return [it.name for it in left.orphans if it.former not in ours]
 
 
 # ------------------------------------------------------------------ before it is asked
@@ -165,7 +196,7 @@ def _why_not(view: ClusterView, left: Left) -> str:
     if not config.cluster_file:
         return f"{names.config_map_name(view.key.name)} does not tell how their database is found"
     mine = _of(left, former)
-    if not mine:
+    if not mine and not (former and left.orphans):
         return "it is not known which of them are of the database that the config map tells of"
     if strange := [it.name for it in mine if it.group is None]:
         return f"of which process groups these are is not known: {_some(strange)}"
@@ -198,12 +229,22 @@ def _message(left: Left, said: str, why_not: str) -> str:
     return f"{found}; they cannot be adopted: {why_not}" if why_not else found
 
 
-def _hint(view: ClusterView, uid: str, *, can_adopt: bool) -> str:
+def _run_on(orphans: Sequence[str], why_not: str) -> str:
+    """Return what runs on; what they read is in the config map, so no other database is begun."""
+    found = f"process groups of an earlier cluster of this name run on: {_some(orphans)}"
+    return f"{found}; they cannot be adopted: {why_not}" if why_not else found
+
+
+def _hint(view: ClusterView, uid: str, *, can_adopt: bool, can_ignore: bool = True) -> str:
     """Return exactly what to type."""
     key, config = view.key, names.config_map_name(view.key.name)
     ours = ",".join(f"{name}={it}" for name, it in names.instance_labels(key.name).items())
     told = f"kubectl -n {key.namespace} annotate --overwrite fdb {key.name} {names.LEFT_VOLUMES}"
     ways = [f"to have their database back: {told}={ADOPT}"] if can_adopt else []
+    if not can_ignore:
+        away = f"to have them gone: kubectl -n {key.namespace} delete fdb {key.name}, then"
+        ways.append(f"{away} kubectl -n {key.namespace} delete fdbpg -l '{ours}'")
+        return "; ".join(ways)
     beside = f"to make a new one beside them: {told}={IGNORE}"
     purge = f"kubectl -n {key.namespace} delete pvc,configmap -l"
     ways.append(f"{beside} ({config} is written anew: keep the cluster file that is in it)")
@@ -226,11 +267,12 @@ def _is_taking(view: ClusterView) -> bool:
 def _taken(view: ClusterView, left: Left) -> Verdict:
     """Return the groups that are still to be made; or that the database is not where it was."""
     former = view.status.adopted_from
-    there = {it.name for it in view.groups}
+    orphans = tuple(it.name for it in left.orphans if it.former in ("", former))
+    there = {*(it.name for it in view.groups), *orphans}
     every = [it.group for it in _of(left, former) if it.group is not None]
     missing = tuple(it for it in every if names.pod_name(view.key.name, it) not in there)
-    if missing:
-        return Take(former, missing)
+    if missing or orphans:
+        return Take(former, missing, orphans)
     return _moved(view)
 
 

@@ -21,6 +21,7 @@ from stateward.fdb.decide.groups.leftovers import (
     LeftClaim,
     LeftConfig,
     NotFound,
+    Orphan,
     Take,
     Verdict,
 )
@@ -282,3 +283,43 @@ def test_what_is_left_is_looked_for_only_where_it_matters() -> None:
     assert not leftovers.concerns(cluster("s1"))
     made = msgspec.structs.replace(new().status, connection_string=FILE)
     assert not leftovers.concerns(replace(new(), status=made))
+
+
+# ------------------------------------------------------------------ groups that run on
+RUNS = replace(LEFT, orphans=(Orphan("shop-storage-1", "old"), Orphan("shop-stateless-1")))
+
+
+@pytest.mark.parametrize("left", [RUNS, replace(RUNS, claims=(), orphans=(Orphan("x"),))])
+@pytest.mark.parametrize("said", ["", "adopt"])
+def test_groups_that_run_on_without_an_owner_are_taken_unasked(left: Left, said: str) -> None:
+    found = settle(new(), left, said)
+    assert found == Begin("old", ConnectionString.parse(FILE), Version(7, 3, 63))
+
+
+@pytest.mark.parametrize(
+    ("left", "said", "why"),
+    [
+        (RUNS, "ignore", "run on: shop-storage-1, shop-stateless-1"),
+        (replace(RUNS, config=None), "", "cannot be adopted: shop-config does not tell"),
+        (Left(orphans=(Orphan("x"),)), "", "cannot be adopted: shop-config does not tell"),
+    ],
+)
+def test_beside_them_nothing_is_begun(left: Left, said: str, why: str) -> None:
+    found = settle(new(), left, said)
+    assert isinstance(found, Ask)
+    assert why in found.message
+    assert "=ignore" not in found.hint
+    assert "delete fdbpg" in found.hint
+
+
+def test_one_without_a_volume_is_this_clusters_where_others_are() -> None:
+    view = replace(new(), groups=cluster("x1").groups)
+    assert settle(view, Left(orphans=(Orphan("shop-stateless-2"),))) == NOTHING
+    assert settle(new(), Left(orphans=(Orphan("shop-log-2", "new-uid"),))) == NOTHING
+
+
+def test_who_runs_on_is_taken_as_it_is_and_the_others_are_made() -> None:
+    older = Orphan("shop-log-9", "older")
+    found = settle(taking(), replace(RUNS, orphans=(*RUNS.orphans, older)))
+    log = ProcessGroupID.parse("log-1")
+    assert found == Take("old", (log,), ("shop-storage-1", "shop-stateless-1"))

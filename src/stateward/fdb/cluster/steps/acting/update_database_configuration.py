@@ -9,7 +9,7 @@ from stateward.core.facts import Known, Unknown
 from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.fdb.admin.errors import DatabaseRefused, Refusal
 from stateward.fdb.admin.ports import Admin
-from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.asking import allowed, held
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import done
@@ -48,9 +48,11 @@ class UpdateDatabaseConfiguration:
         wanted = configuration.wanted(seen.view.spec)
         if not (wrong := configuration.differs(live.value, wanted)):
             return DONE
-        return await self._change(
-            seen, seen.admin, configuration.next_step(live.value, wanted), wrong
-        )
+        step = configuration.next_step(live.value, wanted)
+        few = making.enough_zones(seen.view, live.value, step)
+        if few is not None:
+            return held(seen, self.name, (few,), "configuring")
+        return await self._change(seen, seen.admin, step, wrong)
 
     async def _make(self, seen: Seen, admin: Admin) -> Outcome:
         """Make it, once: the database itself refuses to be made twice."""
@@ -85,9 +87,9 @@ class UpdateDatabaseConfiguration:
             return Retry(
                 _AWAY, "DatabaseUnavailable", f"{what}; it is not changed while it is away"
             )
-        held = await allowed(self._tools, seen, self.name, acts.CONFIGURE, "configuring")
-        if held is not None:
-            return held
+        why = await allowed(self._tools, seen, self.name, acts.CONFIGURE, "configuring")
+        if why is not None:
+            return why
         try:
             await self._tools.fence.change(admin.configure, step)
         except PeerError as error:

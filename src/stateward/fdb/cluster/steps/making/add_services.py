@@ -12,8 +12,9 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import waiting_for
 from stateward.fdb.cluster.hands.writing import exactly, metadata_difference
 from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.model.names import instance_labels
 from stateward.kube.client import MergePatch
-from stateward.kube.codec import Json
+from stateward.kube.codec import Json, plain
 from stateward.kube.errors import Conflict
 from stateward.kube.objects.network import Service
 from stateward.kube.resources import SERVICES
@@ -62,6 +63,8 @@ def _taken(seen: Seen, live: Service) -> Outcome | None:
         return None
     if live.metadata.deleting:
         return Wait("LeftoverLeaving", f"waiting for service {name} of before to go")
+    if owner is None and instance_labels(name).items() <= live.metadata.labels.items():
+        return None  # a cluster of this name was deleted, and what it had was kept
     return Blocked(
         "NameTaken",
         f"service {name} is there and is not this cluster's",
@@ -72,6 +75,9 @@ def _taken(seen: Seen, live: Service) -> Outcome | None:
 
 def _difference(live: Service, wanted: Json) -> Json | None:
     metadata = metadata_difference(live.metadata, wanted["metadata"])
+    if live.metadata.controller is None:
+        others = [plain(it) for it in live.metadata.owner_references]
+        metadata["ownerReferences"] = [*others, *wanted["metadata"]["ownerReferences"]]
     selector = wanted["spec"]["selector"]
     spec: Json = {}
     if live.spec.selector != selector:

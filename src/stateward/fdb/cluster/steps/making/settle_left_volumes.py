@@ -7,8 +7,9 @@ from typing import Final
 from stateward.core.outcome import DONE, Blocked, Outcome
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build.groups import group_document
+from stateward.fdb.build.metadata import cluster_owner
 from stateward.fdb.cluster.hands.asking import ended
-from stateward.fdb.cluster.hands.editing import each
+from stateward.fdb.cluster.hands.editing import each, own
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.saying import done, waits
 from stateward.fdb.cluster.hands.tools import Tools
@@ -68,9 +69,12 @@ class SettleLeftVolumes:
         return done("VolumesAdopted", f"its database is found at {begin.connection}")
 
     async def _take(self, seen: Seen, take: Take) -> Outcome:
-        """Make the objects of groups; each makes the claim its own."""
+        """Own groups that are there still, and make the others; each makes its claim its own."""
         if not await is_unchanged(self._client, seen.cluster):
             return CHANGED
+        return await (self._own(seen, take) if take.orphans else self._make(seen, take))
+
+    async def _make(self, seen: Seen, take: Take) -> Outcome:
         documents: dict[str, Json] = {}
         for it in take.groups:
             made = group_document(seen.wanted, it)
@@ -97,6 +101,15 @@ class SettleLeftVolumes:
             words = f"process groups that were left are back: {len(documents)}"
             return done("ProcessGroupsAdopted", words, _SOON, groups=[*documents])
         return ended(seen, self.name, found)
+
+    async def _own(self, seen: Seen, take: Take) -> Outcome:
+        groups = {it: seen.ownerless[it] for it in take.orphans}
+        adopted = {"adoptVolumeOf": take.former}
+        found = await own(self._client, groups, cluster_owner(seen.wanted), adopted)
+        if found is not None:
+            return ended(seen, self.name, found)
+        words = f"process groups that nobody owned are this cluster's: {len(groups)}"
+        return done("ProcessGroupsAdopted", words, _SOON, groups=[*groups])
 
     async def _is_ours(self, seen: Seen, name: str) -> bool:
         """Tell whether the object of a name is of us, of a moment ago."""
