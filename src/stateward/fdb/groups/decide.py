@@ -276,15 +276,20 @@ def _without_pod(seen: GroupSeen) -> Act | None:
 
 
 def _unproved(seen: GroupSeen) -> Act | None:
-    """Return what to wait for if it was proved too long ago that nothing is lost; None: go on.
+    """Return what to wait for where it is not proved that nothing is lost; None: go on.
 
-    A pod that is going, or gone, takes nothing up any more.
+    What the object says counts if we said it, and not too long ago; a pod that is going, or gone,
+    takes nothing up any more.
     """
     pod, spec = seen.pod, seen.group.spec
-    if seen.orphaned or spec.exclusion_skipped or pod is None or pod.metadata.deleting:
+    if seen.orphaned or spec.exclusion_skipped:
         return None
     proved = spec.exclusion_timestamp
-    if proved and seen.now - from_rfc3339(proved) <= _BELIEVED:
+    if not proved or not seen.vouched:
+        words = "waiting until it is proved that nothing is left on it: nobody's word counts here"
+        return Await("ProofIsMissing", words, _LOOK_AGAIN)
+    is_gone = pod is None or pod.metadata.deleting
+    if is_gone or seen.now - from_rfc3339(proved) <= _BELIEVED:
         return None
     words = "that nothing is left on it was proved long ago: waiting until it is proved anew"
     return Await("ProofIsOld", words, _LOOK_AGAIN)

@@ -17,6 +17,7 @@ import pytest
 
 from fakes.fdb_views import KEY, NOW, cluster, healthy
 from stateward.core.chance import Chance
+from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import DONE, Blocked, Retry, Stop
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
@@ -206,6 +207,9 @@ class Desk:
     async def run(self, step: str, *finalizers: str) -> Any:
         it = cast("Any", self)
         tools = Tools(client=it, turn=it, fence=it, chance=Chance(1, "steps"))
+        for group in self.view.groups:  # what is proved was proved by us
+            if group.proved_at is not None:
+                tools.board.vouch(KEY, [group.uid], to_rfc3339(group.proved_at))
         chosen = next(one for one in steps(tools) if one.name == step)
         return await chosen.run(self.seen(*finalizers))
 
@@ -215,6 +219,7 @@ def _object(it: GroupView, finalizers: tuple[str, ...]) -> FoundationDBProcessGr
         "clusterName": KEY.name,
         "processGroupID": str(it.id),
         "processClass": it.process_class,
+        "exclusionTimestamp": None if it.proved_at is None else to_rfc3339(it.proved_at),
     }
     metadata = {"name": it.name, "namespace": KEY.namespace, "finalizers": list(finalizers)}
     return msgspec.convert({"metadata": metadata, "spec": spec}, FoundationDBProcessGroup)
