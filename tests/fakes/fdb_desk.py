@@ -10,6 +10,7 @@ import msgspec
 
 from fakes.fdb_views import KEY, NOW
 from stateward.core.chance import Chance
+from stateward.core.moments import to_rfc3339
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.api.spec import FoundationDBClusterSpec
@@ -73,6 +74,9 @@ class Desk:
     async def run(self, step: str, *finalizers: str) -> Any:
         it = cast("Any", self)
         tools = Tools(client=it, turn=it, fence=it, chance=Chance(1, "steps"))
+        for group in self.view.groups:  # what is proved was proved by us
+            if group.proved_at is not None:
+                tools.board.vouch(KEY, [group.uid], to_rfc3339(group.proved_at))
         chosen = next(one for one in steps(tools) if one.name == step)
         return await chosen.run(self.seen(*finalizers))
 
@@ -84,6 +88,7 @@ def _object(
         "clusterName": KEY.name,
         "processGroupID": str(it.id),
         "processClass": it.process_class,
+        "exclusionTimestamp": None if it.proved_at is None else to_rfc3339(it.proved_at),
     }
     metadata = {"name": it.name, "namespace": KEY.namespace, "finalizers": list(finalizers)}
     return msgspec.convert(

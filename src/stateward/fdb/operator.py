@@ -220,7 +220,7 @@ def _cluster_controller(room: _Room) -> Controller:
     plans = Plans(names_resolve=kit.options.names_resolve)
     observer = Observer(Sources(room.eyes, kit.options.databases, plans))
     chance = kit.ports.stream("groups").chance
-    tools = Tools(room.acting, Alone(), Fence(kit.elector.leadership), chance)
+    tools = Tools(room.acting, Alone(), Fence(kit.elector.leadership), chance, kit.board)
     teller = kit.teller(CONTROLLER, room.acting)
     reconciler = ClusterReconciler(room.eyes.caches, observer, tools, teller, kit.ports.clock)
     name = _within(room.namespace, CONTROLLER)

@@ -29,6 +29,8 @@ from stateward.fdb.views import ClusterView, GroupView
 
 #: What is left on a group of so many processes, by its id: ``Leftovers.on`` of this pass's status.
 Leftovers: TypeAlias = Callable[[str, int], Fact[Left]]
+#: Whether the proof that a group shows is our own: its object says what anybody wrote there.
+Vouched: TypeAlias = Callable[[GroupView], bool]
 #: Seconds after which a proof is written anew: half of those for which one is believed.
 _FRESH: Final = 60.0
 #: Seconds in which a database notices what it lost, and a little more.
@@ -57,6 +59,7 @@ def plan(
     view: ClusterView,
     leftovers: Leftovers,
     coordinators: frozenset[Address] | Unknown,
+    vouched: Vouched = lambda _group: True,
 ) -> RemovalPlan:
     """Return what of the marked groups may go now.
 
@@ -81,16 +84,16 @@ def plan(
     turn, others = _turn(view, ready)
     delete = [it for it in turn if not it.leaving]
     going = [it for it in view.groups if it.marked and _is_going(it) and _has_pod(it)]
-    old = [it for it in going if _is_old(view, it)]
+    old = [it for it in _to_renew(view, vouched) if _is_old(view, it, vouched)]
     if old and can_lose_a_fault_domain(view) is not None:
         old = []
     proved = [it for it in old if not _objection(view, it, leftovers, coordinators, trust)]
     return RemovalPlan(
         gone=(*gone, *(it for it in turn if it.leaving)),
-        delete=tuple(it for it in delete if not _is_old(view, it)),
+        delete=tuple(it for it in delete if not _is_old(view, it, vouched)),
         held=(*held, *others),
         taken_back=_taken_back(view, leftovers),
-        renew=(*proved, *(it for it in delete if _is_old(view, it))),
+        renew=(*proved, *(it for it in delete if _is_old(view, it, vouched))),
         going=tuple(going),
     )
 
@@ -106,21 +109,30 @@ def _has_pod(it: GroupView) -> bool:
     return it.pod is not None and it.pod.terminating_since is None
 
 
-def _is_old(view: ClusterView, it: GroupView) -> bool:
-    """Tell whether a group goes by a word that may not be true any more."""
+def _to_renew(view: ClusterView, vouched: Vouched) -> list[GroupView]:
+    """Return who is let go and waits for a proof: its pod has not begun to go, or its claim."""
+    some = [it for it in view.groups if it.marked and _is_going(it)]
+    return [it for it in some if _has_pod(it) or (it.has_claim and not vouched(it))]
+
+
+def _is_old(view: ClusterView, it: GroupView, vouched: Vouched) -> bool:
+    """Tell whether a group goes by a word that may not be true any more, or never was."""
     if not it.holds_nothing:
         return False
-    return it.proved_at is None or view.now - it.proved_at > _FRESH
+    if it.proved_at is None or not vouched(it):
+        return True
+    return view.now - it.proved_at > _FRESH
 
 
 def _taken_back(view: ClusterView, leftovers: Leftovers) -> tuple[GroupView, ...]:
     """Return who is let go by a proof that this pass refutes: somebody may have included it.
 
-    That nobody knows refutes nothing: one whose pod goes does not report.
+    Or somebody wrote that nothing is left on it, and nothing is made any more for one of whom that
+    is said. That nobody knows refutes nothing: one whose pod goes does not report.
     """
     found = []
     for it in sorted(view.groups, key=order):
-        if not (it.marked and _is_going(it)) or it.skipped or is_tester(it):
+        if not (it.marked and it.excluded) or it.skipped or is_tester(it):
             continue
         if it.pod is None and not it.has_claim:
             continue

@@ -6,7 +6,7 @@ thousand times. It is kept in memory only: after a restart nothing is known unti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -55,6 +55,8 @@ class Board:
     def __init__(self) -> None:
         self._posted: dict[ObjectKey, Posted] = {}
         self._listeners: list[Listener] = []
+        #: When it was proved that nothing is left on a group, by its UID.
+        self._proofs: dict[ObjectKey, dict[str, str]] = {}
 
     def listen(self, listener: Listener) -> None:
         """Have it told of which groups something new is known."""
@@ -73,9 +75,26 @@ class Board:
         """Return what was said last; None: nothing since we started."""
         return self._posted.get(cluster)
 
+    def vouch(self, cluster: ObjectKey, groups: Iterable[str], moment: str) -> None:
+        """Take in that it was proved at a moment that nothing is left on groups, by their UIDs."""
+        self._proofs.setdefault(cluster, {}).update(dict.fromkeys(groups, moment))
+
+    def drop(self, cluster: ObjectKey, groups: Iterable[str]) -> None:
+        """Forget what was proved of groups that are gone, by their UIDs."""
+        for it in groups:
+            self._proofs.get(cluster, {}).pop(it, None)
+
+    def vouches(self, cluster: ObjectKey, group: str, moment: str | None) -> bool:
+        """Tell whether we ourselves proved it at that very moment, since we started.
+
+        What an object says may have been written by anybody.
+        """
+        return moment is not None and self._proofs.get(cluster, {}).get(group) == moment
+
     def forget(self, cluster: ObjectKey) -> None:
         """Drop what a cluster said that is gone."""
         self._posted.pop(cluster, None)
+        self._proofs.pop(cluster, None)
 
 
 def _news(before: Posted, now: Posted) -> frozenset[str] | None:

@@ -276,22 +276,25 @@ def _without_pod(seen: GroupSeen) -> Act | None:
 
 
 def _unproved(seen: GroupSeen) -> Act | None:
-    """Return what to wait for if it was found too long ago that it may go; None: go on.
+    """Return what to wait for where nobody has just found that it may go; None: go on.
 
-    A pod that is going, or gone, takes nothing up any more. Who goes with what it holds waits for
-    its turn all the same: whoever deletes its object does not know who coordinates.
+    What the object says counts if we said it, and not too long ago; a pod that is going, or gone,
+    takes nothing up any more. Who goes with what it holds waits for its turn all the same: whoever
+    deletes its object does not know who coordinates.
     """
     pod, spec = seen.pod, seen.group.spec
     if seen.orphaned:
         return None
-    proved = spec.exclusion_timestamp
-    if proved and seen.now - from_rfc3339(proved) <= _BELIEVED:
-        return None
-    if (proved or spec.excluded) and (pod is None or pod.metadata.deleting):
+    proved = spec.exclusion_timestamp if seen.vouched else None
+    is_gone = pod is None or pod.metadata.deleting
+    if proved and (is_gone or seen.now - from_rfc3339(proved) <= _BELIEVED):
         return None
     if not spec.excluded:
         words = "it goes with what it holds: waiting until the cluster says that it may, now"
         return Await("TurnAwaited", words, _LOOK_AGAIN)
+    if not proved:
+        words = "waiting until it is proved that nothing is left on it: nobody's word counts here"
+        return Await("ProofIsMissing", words, _LOOK_AGAIN)
     words = "that nothing is left on it was proved long ago: waiting until it is proved anew"
     return Await("ProofIsOld", words, _LOOK_AGAIN)
 

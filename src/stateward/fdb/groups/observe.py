@@ -95,6 +95,9 @@ class Eyes:
             posted=around.posted,
             silent=pod is not None and pod.metadata.uid in self.silent,
             old_images=None if pod is None else self.old_images(group, pod),
+            vouched=self.board.vouches(
+                cluster_key(group), group.metadata.uid, group.spec.exclusion_timestamp
+            ),
         )
 
     def old_images(self, group: FoundationDBProcessGroup, pod: Pod) -> Mapping[str, str] | None:

@@ -50,7 +50,7 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M37": ("K5", Clue("fdb-image")),
     "M38": ("K2", Clue("edit")),
     "M39": ("L0", Clue("two")),
-    "M39-fdb": ("K3", Clue("fdb-two")),
+    "M39-fdb": ("L0", Clue("fdb-two")),
     "M40": ("P-S1", Clue("fdb-spare")),
 }
 

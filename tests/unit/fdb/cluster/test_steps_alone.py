@@ -100,8 +100,8 @@ async def test_who_is_too_many_is_told_to_go_in_its_spec_and_nothing_else_is_don
     found = await desk.told("ChooseRemovals")
     assert isinstance(found, Stop)
     ((_, body),) = desk.written
-    assert body["spec"].keys() == {"remove", "removalTimestamp"}
-    assert body["spec"]["remove"] is True
+    assert body["spec"].pop("removalTimestamp")
+    assert body["spec"] == {"remove": True, "excluded": False, "exclusionTimestamp": None}
 
 
 # ------------------------------------------------------------------ faults

@@ -150,12 +150,15 @@ class Desk:
         self.client = InterceptedClient(MemoryClient(self.api, field_manager=MANAGER), self.doorman)
         self.sidecar = Sidecar()
         self.wanted: Wanted
+        #: When the cluster's controller proved that a group holds nothing, by its UID.
+        self.proofs: dict[str, str] = {}
         self.start()
 
     def start(self) -> None:
         """Start the operator, which remembers nothing."""
         self.caches, acting = self.sight()
         self.board = Board()
+        self.vouch()
         metrics = Metrics(self.clock)
         recorder = Recorder(self.user, self.clock, "test", metrics.events())
         teller = Teller(Ears(Journal(), metrics.steps("fdb-groups"), recorder), self.clock)
@@ -247,7 +250,16 @@ class Desk:
 
     async def edit(self, key: ObjectKey = STORAGE, /, **spec: Any) -> FoundationDBProcessGroup:
         """Change the spec of a group, as the cluster's controller does."""
-        return await self.user.patch(PROCESS_GROUPS, key, MergePatch({"spec": spec}))
+        made = await self.user.patch(PROCESS_GROUPS, key, MergePatch({"spec": spec}))
+        if (moment := made.spec.exclusion_timestamp) is not None:
+            self.proofs[made.metadata.uid] = moment
+        self.vouch()
+        return made
+
+    def vouch(self) -> None:
+        """Have the cluster's controller prove what it proved; one that is started does so anew."""
+        for uid, moment in self.proofs.items():
+            self.board.vouch(SHOP, [uid], moment)
 
     # -------------------------------------------------------------- what happens
     async def run_pod(self, key: ObjectKey = STORAGE, ip: str = "10.0.0.7") -> Pod:

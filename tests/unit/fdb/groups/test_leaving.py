@@ -123,6 +123,23 @@ async def test_an_old_proof_lets_nothing_go_until_there_is_a_new_one() -> None:
     assert taken(desk) == ["delete pods", "delete persistentvolumeclaims"]
 
 
+@pytest.mark.parametrize("moment", ["2026-01-01T00:00:01Z", "2099-01-01T00:00:00Z", None])
+@pytest.mark.parametrize("has_pod", [True, False])
+async def test_what_somebody_wrote_is_no_proof(moment: str | None, *, has_pod: bool) -> None:
+    desk = Desk()
+    await desk.settled()
+    said = {"spec": {**EMPTY, "exclusionTimestamp": moment}}
+    await desk.user.patch(PROCESS_GROUPS, STORAGE, MergePatch(said))
+    await desk.delete(PROCESS_GROUPS, STORAGE)
+    if not has_pod:
+        await desk.delete(PODS, STORAGE)
+        await desk.end(PODS, STORAGE)
+    found = await desk.passes()
+    assert isinstance(found, Retry)
+    assert found.reason == "ProofIsMissing"
+    assert taken(desk) == []
+
+
 async def test_who_goes_with_what_it_holds_needs_no_proof_but_its_turn() -> None:
     desk = Desk()
     await desk.settled()

@@ -15,6 +15,8 @@ from stateward.fdb.views import GroupView
 from stateward.kube.codec import Json
 
 _MANY = 5
+#: Whatever somebody wrote before: that nothing is left is proved of who is marked.
+_UNPROVED: Json = {"excluded": False, "exclusionTimestamp": None}
 
 
 async def mark(
@@ -26,7 +28,7 @@ async def mark(
     fields: Json = {"remove": True, "removalTimestamp": to_rfc3339(seen.view.now)}
     if skip:
         fields |= {"exclusionSkipped": True}
-    changes = {it.name: fields for it in groups}
+    changes = {it.name: fields if it.marked else {**fields, **_UNPROVED} for it in groups}
     found = await edit(tools.client, seen.groups, changes)
     if found is not None:
         return found

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from stateward.core.chance import Chance
 from stateward.fdb.cluster.hands.fence import Fence
 from stateward.fdb.cluster.hands.turns import Turn
+from stateward.fdb.groups.board import Board
 from stateward.kube.client import Client
 
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """A client of Kubernetes, whose turn it is, the fence before the database, and chance."""
+    """A client of Kubernetes, whose turn it is, the fence before the database, and chance.
+
+    And the board, on which the controller of groups reads what was proved.
+    """
 
     client: Client
     turn: Turn
     fence: Fence
     chance: Chance
+    board: Board = field(default_factory=Board)

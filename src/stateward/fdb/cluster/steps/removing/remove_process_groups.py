@@ -64,7 +64,9 @@ class RemoveProcessGroups:
         kept = await self._retain(seen)
         if isinstance(kept, Stop) or not any(it.marked for it in seen.view.groups):
             return kept or DONE
-        plan = removing.plan(seen.view, _leftovers(seen.view), coordinators_now(seen.view))
+        plan = removing.plan(
+            seen.view, _leftovers(seen.view), coordinators_now(seen.view), self._voucher(seen)
+        )
         troubles = [kept]
         for act in (self._write, self._delete_some, self._include_gone):
             found = await act(seen, plan)
@@ -100,14 +102,26 @@ class RemoveProcessGroups:
     async def _note(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
         if not await is_unchanged(self._tools.client, seen.cluster):
             return CHANGED
-        moment = {"exclusionTimestamp": to_rfc3339(seen.view.now)}
+        moment = to_rfc3339(seen.view.now)
         proved = [it for it in groups if not it.skipped]
-        changes = {it.name: moment if it.skipped else moment | _PROVED for it in groups}
+        # Before it is written: whoever sees it written believes it then.
+        self._tools.board.vouch(seen.view.key, [it.uid for it in groups], moment)
+        dated = {"exclusionTimestamp": moment}
+        changes = {it.name: dated if it.skipped else dated | _PROVED for it in groups}
         found = await edit(self._tools.client, seen.groups, changes)
         if not proved:
             words = f"{names_of(groups)} may go with what they hold"
             return found or done("RemovalAllowed", words)
         return found or done("ExclusionProved", f"nothing is left on {names_of(proved)}")
+
+    def _voucher(self, seen: Seen) -> Callable[[GroupView], bool]:
+        """Return who tells whether what a group shows as proved was proved by us."""
+
+        def vouched(it: GroupView) -> bool:
+            moment = seen.object_of(it).spec.exclusion_timestamp
+            return self._tools.board.vouches(seen.view.key, it.uid, moment)
+
+        return vouched
 
     async def _delete(self, seen: Seen, groups: Sequence[GroupView]) -> Outcome:
         refused = refusals(acts.REMOVE, seen.view) if seen.view.configured else ()
@@ -179,6 +193,7 @@ class RemoveProcessGroups:
             await self._tools.client.patch(PROCESS_GROUPS, live.key, patch)
 
         found = await each([it.name for it in gone], let_go)
+        self._tools.board.drop(seen.view.key, [it.uid for it in gone])
         return found or done("GroupsGone", f"{names_of(gone)} are gone")
 
 
