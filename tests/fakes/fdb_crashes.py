@@ -16,7 +16,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Final, NoReturn
 
-from fakes.fdb_stories import Story, played, single
+from fakes.fdb_stories import LONG, Story, played, single
+from stateward.fdb.api.kind import CLUSTERS
 from stateward.kube.codec import Json
 from stateward.kube.interception import Call
 from stateward.kube.resources import EVENTS, LEASES
@@ -48,6 +49,10 @@ class Crashes:
     failures: list[str] = field(default_factory=list)
     branches: int = 0
     is_branch: bool = False
+    #: Whether something can be left half done: who dies with a question has done nothing.
+    may_leave: bool = True
+    #: Whether the story is told: nobody dies while it is seen what it left.
+    is_over: bool = False
     _weather: Weather | None = None
     _loop: SimLoop | None = None
     _asked: int = 0
@@ -65,7 +70,7 @@ class Crashes:
         self._weather.listeners.append(self._call)
 
     def _call(self, _who: str, call: Asked) -> None:
-        if self.is_branch or not (self.asides or _matters(call)):
+        if self.is_branch or self.is_over or not (self.asides or _matters(call)):
             return
         for kind in self._kinds(call):
             if self._copy(kind, call):
@@ -93,6 +98,7 @@ class Crashes:
             gc.disable()  # nothing is used again in a process that ends
             os.close(ours)
             self.is_branch, self._pipe = True, theirs
+            self.may_leave = call.writes and _matters(call)
             loop.go_on()
             weather.planned[weather.calls] = [fault(kind, "1")]
             return True
@@ -127,7 +133,10 @@ def crashed(story: Callable[[Story, Crashes], Awaitable[None]], crashes: Crashes
 
     async def told(it: Story) -> None:
         await story(it, crashes)
+        crashes.is_over = True
         assert it.watcher.wrong == []
+        if crashes.may_leave:
+            await _left(it)
         if crashes.is_branch:
             crashes.end(None)  # at once: to bury a world takes as long as to live some of it
 
@@ -143,6 +152,19 @@ def crashed(story: Callable[[Story, Crashes], Awaitable[None]], crashes: Crashes
     print(f"{crashes.branches} crashes")  # noqa: T201 - says how many were tried
     assert crashes.failures == [], crashes.told()
     return crashes.branches
+
+
+async def _left(it: Story) -> None:
+    """See that a story left nothing half done: who shall go is gone, and nobody is excluded."""
+    if not it.it.world.api.list(CLUSTERS).items:
+        return
+    for _ in range(int(LONG / 20)):
+        if it.none_leaves():
+            break
+        await it.rest(20)  # to look all the time takes longer than to live
+    assert it.none_leaves(), it.told()
+    it.is_whole()
+    assert it.watcher.wrong == []
 
 
 async def made(it: Story, body: Json) -> None:

@@ -74,7 +74,7 @@ def test_while_processes_are_started_anew(body: Json, strides: dict[str, int]) -
             1,
             id="without exclusion",
         ),
-        pytest.param("storage", lambda _name: {"processes": {"storage": LARGER}}, 1, id="volume"),
+        pytest.param("storage", lambda _name: {"processes": {"storage": LARGER}}, 7, id="volume"),
     ],
 )
 def test_while_a_group_is_replaced(process_class: str, change: Any, stride: int) -> None:
@@ -167,7 +167,7 @@ def test_while_pods_are_made_anew_zone_by_zone(image_type: str) -> None:
 @pytest.mark.parametrize(
     ("change", "stride"),
     [
-        pytest.param({"version": "7.3.69"}, 5, id="image"),
+        pytest.param({"version": "7.3.69"}, 9, id="image"),
         pytest.param({"databaseConfiguration": {"logs": 2}}, 2, id="configuration"),
     ],
 )

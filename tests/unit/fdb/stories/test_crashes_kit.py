@@ -33,5 +33,7 @@ def test_what_goes_wrong_after_a_crash_is_told() -> None:
         await it.rest(30)
         assert not crashes.is_branch, "it went wrong"
 
-    with pytest.raises(AssertionError, match=r"(\d+) of \1 crashes went wrong\ncrash-.* at call \d+"):
+    with pytest.raises(
+        AssertionError, match=r"(\d+) of \1 crashes went wrong\ncrash-.* at call \d+"
+    ):
         crashed(story, Crashes(reads=2))
