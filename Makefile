@@ -4,7 +4,7 @@ LOCK := requirements/dev.txt
 READY := $(VENV)/.installed
 PY := $(VENV)/bin/python
 
-.PHONY: help demo test test-real test-real-alone test-cluster real cluster-programs lint types simulate bench crds manifests image format lock clean
+.PHONY: help demo test test-real test-real-alone test-cluster real cluster-programs lint types simulate crashes bench crds manifests image format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,9 @@ types: $(READY) ## mypy, strict
 
 simulate: $(READY) ## what fits into 30 minutes of lives in which things go wrong
 	@$(VENV)/bin/stateward simulate --minutes 30
+
+crashes: $(READY) ## kill the operator of FoundationDB at every call of every story
+	@STATEWARD_CRASHES=all $(PY) tools/check.py crashes
 
 bench: $(READY) ## measure what the documentation claims
 	@$(PY) -m tools.bench

@@ -1,6 +1,7 @@
 """Run the checks of this repository one after another and end with a one-line verdict.
 
-Usage: check.py STAGE...     where STAGE is one of lint, types, test, real, real-alone, cluster
+Usage: check.py STAGE...     where STAGE is one of lint, types, test, crashes, real, real-alone,
+                           cluster
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ REAL_STORIES = ("operators",)
 #: Where tests wait for real members of etcd, or for processes of FoundationDB.
 STORIES = ("operators/etcd", "operators/fdb", "local/test_demo.py")
 
+#: Where the operator of FoundationDB dies: at some calls, or as STATEWARD_CRASHES says at all.
+CRASHES = (
+    "unit/fdb/stories/test_crashes.py",
+    "unit/fdb/stories/test_crashes_lost.py",
+)
 
 #: Tests of a marked group stay with one worker.
 GROUPED = ("--dist", "loadgroup")
@@ -64,6 +70,10 @@ STAGES: dict[str, list[list[str]]] = {
         pytest("auto", "src", "tests", *(f"--ignore=tests/{name}" for name in STORIES)),
         # One more at once than there are cores: etcd has pauses of its own, but must not starve.
         pytest(3, *GROUPED, *(f"tests/{name}" for name in STORIES)),
+    ],
+    # How many there were is in the output of each story; each is as long as it has calls.
+    "crashes": [
+        pytest("auto", "--dist", "worksteal", "-rP", *(f"tests/{name}" for name in CRASHES))
     ],
     "real": asking("--real"),
     # After `test`, which asks the embedded one the same.

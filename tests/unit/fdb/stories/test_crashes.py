@@ -1,7 +1,8 @@
-"""The operator dies at a call of every story; another takes over, and all ends as it should.
+"""The operator dies at a call while a cluster becomes another; another takes over, as it should.
 
-Of the first five stories it dies at every call that writes, and at some that only ask: what is read
-is forgotten with or without a crash, so those between two writes are alike. Of others, at some.
+Of the first stories it dies at every call that writes, and at some that only ask: what is read is
+forgotten with or without a crash, so those between two writes are alike. Of others, at some. With
+``make crashes`` it dies at every call of every story.
 """
 
 from __future__ import annotations
@@ -10,47 +11,46 @@ from typing import Any
 
 import pytest
 
-from fakes.fdb_crashes import Crashes, crashed
-from fakes.fdb_stories import Story, single, spec
-from stateward.fdb.api.kind import PROCESS_GROUPS
+from fakes.fdb_crashes import PLAIN, Crashes, crashed, ended, made
+from fakes.fdb_stories import Story, spec
+from stateward.kube.codec import Json
 
 KNOB = {"general": {"customParameters": ["knob_max_trace_lines=1000000"]}}
 LARGER = {"volumeClaimTemplate": {"spec": {"resources": {"requests": {"storage": "32G"}}}}}
-#: Nothing waits longer than it must.
-PLAIN = single(routing={"useDNSInClusterFile": True})
+SPLIT = {**PLAIN, "imageType": "split"}
 
 
-async def ended(it: Story) -> None:
-    """Wait until all is as asked; nothing may have been lost."""
-    await it.until("reconciled", lambda: it.is_reconciled)
-    database, settings = it.database, it.database.settings
-    assert settings is not None
-    assert it.watcher.wrong == []
-    assert database.recovery.serves
-    assert database.shards.fewest_copies(database.servers) >= settings.copies
-    version = database.store.at(it.it.world.clock.now())
-    assert dict(database.store.span(b"order/", b"order0", version)) == it.keys
-    made = [line for line in it.watcher.commands if line.startswith("configure new")]
-    assert len(made) <= 2, "once, or once more where nobody knew"
-
-
-def test_while_a_cluster_is_made() -> None:
+# ------------------------------------------------------------------ making
+@pytest.mark.parametrize(
+    ("body", "strides"),
+    [
+        pytest.param(PLAIN, {"reads": 6}, id="unified"),
+        pytest.param(SPLIT, {"reads": 90, "writes_too": 5}, id="split"),
+    ],
+)
+def test_while_a_cluster_is_made(body: Json, strides: dict[str, int]) -> None:
     async def story(it: Story, crashes: Crashes) -> None:
-        it.apply(PLAIN)
+        it.apply(body)
         await it.rest(0.1)
         crashes.begin(it)
         await ended(it)
         assert len(it.groups()) == len(it.pods()) == 3, "none too many"
         assert len(it.claims()) == 2
 
-    assert crashed(story, Crashes(reads=6)) > 30
+    assert crashed(story, Crashes(**strides)) > 3
 
 
-def test_while_processes_are_started_anew() -> None:
+# ------------------------------------------------------------------ processes
+@pytest.mark.parametrize(
+    ("body", "strides"),
+    [
+        pytest.param(PLAIN, {"reads": 6}, id="unified"),
+        pytest.param(SPLIT, {"reads": 90, "writes_too": 5}, id="split"),
+    ],
+)
+def test_while_processes_are_started_anew(body: Json, strides: dict[str, int]) -> None:
     async def story(it: Story, crashes: Crashes) -> None:
-        it.apply(PLAIN)
-        await it.until("reconciled", lambda: it.is_reconciled)
-        it.write()
+        await made(it, body)
         before = it.uids()
         crashes.begin(it)
         it.change(processes=KNOB)
@@ -59,26 +59,27 @@ def test_while_processes_are_started_anew() -> None:
         kills = [line for line in it.watcher.commands if line.startswith("kill")]
         assert 1 <= len(kills) <= 2
 
-    assert crashed(story, Crashes(reads=6)) > 10
+    assert crashed(story, Crashes(**strides)) > 3
 
 
+# ------------------------------------------------------------------ groups
 @pytest.mark.parametrize(
-    ("process_class", "change"),
+    ("process_class", "change", "stride"),
     [
-        pytest.param("storage", lambda name: {"processGroupsToRemove": [name]}, id="replace"),
+        pytest.param("storage", lambda name: {"processGroupsToRemove": [name]}, 1, id="storage"),
+        pytest.param("log", lambda name: {"processGroupsToRemove": [name]}, 7, id="log"),
         pytest.param(
             "stateless",  # of one that keeps data, a single copy would be lost, as was asked for
             lambda name: {"processGroupsToRemoveWithoutExclusion": [name]},
+            1,
             id="without exclusion",
         ),
-        pytest.param("storage", lambda _name: {"processes": {"storage": LARGER}}, id="volume"),
+        pytest.param("storage", lambda _name: {"processes": {"storage": LARGER}}, 7, id="volume"),
     ],
 )
-def test_while_a_group_is_replaced(process_class: str, change: Any) -> None:
+def test_while_a_group_is_replaced(process_class: str, change: Any, stride: int) -> None:
     async def story(it: Story, crashes: Crashes) -> None:
-        it.apply(PLAIN)
-        await it.until("reconciled", lambda: it.is_reconciled)
-        it.write()
+        await made(it, PLAIN)
         gone = next(iter(it.groups(process_class)))
         crashes.begin(it)
         it.change(**change(gone))
@@ -90,14 +91,12 @@ def test_while_a_group_is_replaced(process_class: str, change: Any) -> None:
         ]
         assert len(staying) == 1, "none too many"
 
-    assert crashed(story, Crashes(reads=40)) > 15
+    assert crashed(story, Crashes(reads=40 * stride, writes_too=stride)) > 3
 
 
 def test_while_an_exclusion_is_taken_back() -> None:
     async def story(it: Story, crashes: Crashes) -> None:
-        it.apply(PLAIN)
-        await it.until("reconciled", lambda: it.is_reconciled)
-        it.write()
+        await made(it, PLAIN)
         gone = next(iter(it.groups("stateless")))
         it.change(processGroupsToRemove=[gone])
         await it.until("its pod is gone", lambda: gone not in it.pods())
@@ -110,19 +109,71 @@ def test_while_an_exclusion_is_taken_back() -> None:
     assert crashed(story, Crashes(reads=20)) > 3
 
 
+def test_while_a_copy_of_the_logs_is_given_up() -> None:
+    async def story(it: Story, crashes: Crashes) -> None:
+        await made(it, spec(processCounts={"stateless": 1}))
+        name = next(iter(it.groups("log")))
+        crashes.begin(it)
+        it.change(processGroupsToRemoveWithoutExclusion=[name])
+        await it.until("its claim is gone", lambda: f"shop-{name}-data" not in it.claims())
+        await ended(it)
+
+    assert crashed(story, Crashes(reads=40, writes_too=4)) >= 3
+
+
+@pytest.mark.parametrize("process_class", ["storage", "log", "stateless", "commit_proxy"])
+def test_while_a_class_grows_and_shrinks(process_class: str) -> None:
+    async def story(it: Story, crashes: Crashes) -> None:
+        await made(it, PLAIN)
+        few = len(it.groups(process_class))
+        crashes.begin(it)
+        it.change(processCounts={process_class: few + 1})
+        await ended(it)
+        assert len(it.groups(process_class)) == few + 1
+        it.change(processCounts={process_class: few or -1})
+        await it.until("one shall go", lambda: not it.none_leaves())
+        await it.until("gone", lambda: len(it.pods(process_class)) == few)
+        await ended(it)
+
+    assert crashed(story, Crashes(reads=90, writes_too=7)) >= 3
+
+
+# ------------------------------------------------------------------ pods
+@pytest.mark.parametrize("image_type", ["unified", "split"])
+def test_while_pods_are_made_anew_zone_by_zone(image_type: str) -> None:
+    """The watcher looks on: no two zones at a time."""
+
+    async def story(it: Story, crashes: Crashes) -> None:
+        options = {"podUpdateStrategy": "Delete"}
+        await made(
+            it,
+            spec(
+                processCounts={"log": 3, "stateless": 1},
+                automationOptions=options,
+                imageType=image_type,
+            ),
+        )
+        before, claims = {*it.groups()}, it.claims()
+        crashes.begin(it)
+        it.change(version="7.3.69")
+        await ended(it)
+        assert {*it.groups()} == before, "in place"
+        assert it.claims() == claims
+
+    assert crashed(story, Crashes(reads=120, writes_too=15)) >= 3
+
+
+# ------------------------------------------------------------------ the database, and the rest
 @pytest.mark.parametrize(
     ("change", "stride"),
     [
-        pytest.param({"version": "7.3.69"}, 5, id="image"),
+        pytest.param({"version": "7.3.69"}, 9, id="image"),
         pytest.param({"databaseConfiguration": {"logs": 2}}, 2, id="configuration"),
-        pytest.param({"processCounts": {"stateless": 2}}, 2, id="grow"),
     ],
 )
 def test_while_something_else_changes(change: dict[str, Any], stride: int) -> None:
     async def story(it: Story, crashes: Crashes) -> None:
-        it.apply(PLAIN)
-        await it.until("reconciled", lambda: it.is_reconciled)
-        it.write()
+        await made(it, PLAIN)
         crashes.begin(it)
         it.change(**change)
         await ended(it)
@@ -130,43 +181,16 @@ def test_while_something_else_changes(change: dict[str, Any], stride: int) -> No
     assert crashed(story, Crashes(reads=60, writes_too=stride)) >= 3
 
 
-def test_while_a_group_that_somebody_deleted_is_replaced() -> None:
+@pytest.mark.parametrize(("few", "many"), [("single", "double"), ("double", "single")])
+def test_while_copies_become_others(few: str, many: str) -> None:
     async def story(it: Story, crashes: Crashes) -> None:
-        it.apply(PLAIN)
-        await it.until("reconciled", lambda: it.is_reconciled)
-        it.write()
-        name = next(iter(it.groups("log")))
+        counts = {"storage": 3, "log": 3, "stateless": 1}
+        mode = {"redundancy_mode": few, "logs": 2}
+        await made(it, spec(processCounts=counts, databaseConfiguration=mode))
         crashes.begin(it)
-        it.delete(PROCESS_GROUPS, it.pod(name).name)
-        await it.until("its claim is gone", lambda: f"shop-{name}-data" not in it.claims())
+        it.change(databaseConfiguration={"redundancy_mode": many})
         await ended(it)
+        assert it.database.settings is not None
+        assert it.database.settings.redundancy == many
 
-    assert crashed(story, Crashes(reads=60, writes_too=5)) >= 3
-
-
-def test_while_a_copy_of_the_logs_is_given_up() -> None:
-    async def story(it: Story, crashes: Crashes) -> None:
-        it.apply(spec(processCounts={"stateless": 1}))
-        await it.until("reconciled", lambda: it.is_reconciled)
-        it.write()
-        name = next(iter(it.groups("log")))
-        crashes.begin(it)
-        it.change(processGroupsToRemoveWithoutExclusion=[name])
-        await it.until("its claim is gone", lambda: f"shop-{name}-data" not in it.claims())
-        await ended(it)
-
-    assert crashed(story, Crashes(reads=90, writes_too=5)) >= 3
-
-
-def test_while_all_coordinators_are_away() -> None:
-    async def story(it: Story, crashes: Crashes) -> None:
-        it.apply(spec(processCounts={"stateless": 1, "log": 3}))
-        await it.until("reconciled", lambda: it.is_reconciled)
-        it.write()
-        for name in it.coordinators():
-            it.it.delete_pod(it.pod(name))
-        crashes.begin(it)
-        await it.rest(200)
-        await ended(it)
-
-    assert crashed(story, Crashes(reads=60, writes_too=5)) > 3
+    assert crashed(story, Crashes(reads=40, writes_too=4)) >= 3
