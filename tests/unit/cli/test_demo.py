@@ -109,6 +109,14 @@ def test_the_lines_of_a_chapter() -> None:
     ]
 
 
+def test_the_lines_of_a_chapter_say_which_foundationdb_runs() -> None:
+    pods = paper.on_nodes(paper.pods(3), "a", "b", "c")
+    picture = Picture(paper.etcd(), fdb=paper.fdb(runs="7.3.79 EMULATED"), fdb_pods=pods)
+    *_, last = step_lines(Step(paper.chapter("make"), 4.2, 0.1), picture)
+    said = "double, 3/3 pods ready on 3 zones, nothing to do"
+    assert last == f"    FoundationDB 7.3.79 EMULATED: {said}"
+
+
 def test_the_invitation_has_lines_to_copy() -> None:
     ledger = ObjectKey("demo", "ledger")
     lines = [it.strip() for it in invitation("/tmp/x/kubeconfig", paper.KEY, ledger).splitlines()]

@@ -103,8 +103,9 @@ def step_lines(step: Step, picture: Picture) -> Iterator[str]:
     yield f"{mark} {step.chapter.title} ({step.seconds:.1f} s){_killed(step)}"
     if step.ok:
         yield f"    {summary(picture)}"
-        runs = f" {picture.fdb.status.runs}" if picture.fdb is not None else ""
-        yield from (f"    FoundationDB{runs}: {it}" for it in beside(picture))
+        runs = picture.fdb.status.runs if picture.fdb is not None else ""
+        who = f"FoundationDB {runs}".rstrip()
+        yield from (f"    {who}: {it}" for it in beside(picture))
         return
     yield f"    {step.complaint}"
     yield from (f"    {it}" for it in step.stood)

@@ -34,6 +34,18 @@ GOING: dict[str, tuple[ClusterView, str]] = {
         ),
         "waiting for data to leave storage-4 (it has the role storage)",
     ),
+    "nobody knows what is on it": (
+        cluster(
+            f"{WHOLE} s4-",
+            healthy(recovery_state__seconds_since_last_recovered=50.0),
+            counts=COUNTS,
+            entries={"storage-4": {"excluded": True}},
+        ),
+        (
+            "waiting for proof that nothing is left on storage-4: the database was recovered less"
+            " than 120 s ago"
+        ),
+    ),
     "it coordinates": (
         cluster(
             f"{WHOLE} s4-",
@@ -60,8 +72,10 @@ GOING: dict[str, tuple[ClusterView, str]] = {
                 "storage-5": {"excluded": True, "roles": [{"role": "storage"}]},
             },
         ),
-        "waiting for data to leave storage-5 (it has the role storage);"  # noqa: ISC004
-        " waiting for the pods of storage-4 to go",
+        (
+            "waiting for data to leave storage-5 (it has the role storage);"
+            " waiting for the pods of storage-4 to go"
+        ),
     ),
 }
 

@@ -6,7 +6,7 @@ pass), the object is deleted, its pod, claim and service are gone, the exclusion
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from stateward.core.errors import PeerError
@@ -137,7 +137,7 @@ class RemoveProcessGroups:
             )
 
         found = await each([it.name for it in groups], delete)
-        return found or done("GroupsRemoved", f"{names_of(groups)} go", _SOON)
+        return found or done("GroupsRemoved", f"process groups go: {names_of(groups)}", _SOON)
 
     async def _retain(self, seen: Seen) -> Outcome | None:
         """Take back the exclusions of groups that the spec names to stay after all."""
@@ -223,20 +223,29 @@ def _goes(it: GroupView) -> bool:
 
 
 def _held(view: ClusterView, plan: RemovalPlan) -> Iterator[str]:
-    """Yield who cannot go yet: those that hold something first."""
+    """Yield who cannot go yet: those that hold something first, then those that nobody knows of."""
     left, groups = _leftovers(view), {str(it.id): it for it in view.groups}
+    doubts = "; ".join(it.message for it in refusals(acts.PROOF, view))
     holding: list[Held] = []
+    doubtful: list[Held] = []
     others: list[Held] = []
     for it in plan.held:
         found = left(it.group, groups[it.group].servers)
-        holds = not isinstance(found, Unknown) and found.value.why == it.why
-        (holding if holds else others).append(it)
+        if not isinstance(found, Unknown) and found.value.why == it.why:
+            holding.append(it)
+        else:
+            (doubtful if doubts and it.why.endswith(doubts) else others).append(it)
     if holding:
-        names = names_of([groups[it.group] for it in holding])
         whys = "; ".join(sorted({it.why for it in holding}))
-        yield f"waiting for data to leave {names} ({whys})"
+        yield f"waiting for data to leave {_named(groups, holding)} ({whys})"
+    if doubtful:
+        yield f"waiting for proof that nothing is left on {_named(groups, doubtful)}: {doubts}"
     if others:
         yield f"waiting to remove {said_of(others)}"
+
+
+def _named(groups: Mapping[str, GroupView], held_back: Sequence[Held]) -> str:
+    return names_of([groups[it.group] for it in held_back])
 
 
 def _leftovers(view: ClusterView) -> Callable[[str, int], Fact[Left]]:
