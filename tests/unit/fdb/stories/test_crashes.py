@@ -114,7 +114,7 @@ def test_while_an_exclusion_is_taken_back() -> None:
     ("change", "stride"),
     [
         pytest.param({"version": "7.3.69"}, 5, id="image"),
-        pytest.param({"databaseConfiguration": {"logs": 2}}, 2, id="configuration"),
+        pytest.param({"databaseConfiguration": {"logs": 2}}, 1, id="configuration"),
         pytest.param({"processCounts": {"stateless": 2}}, 2, id="grow"),
     ],
 )
