@@ -44,7 +44,7 @@ class RecallProcessGroups:
         """Have back who can be, and end the pass; tell of the volumes of others."""
         found = recall(seen.view, seen.cluster.metadata.uid, seen.left)
         if not found.adopt and not found.make:
-            return _told(found.held)
+            return _told(seen, found.held)
         if not await is_unchanged(self._client, seen.cluster):
             return CHANGED
         if found.adopt:
@@ -94,14 +94,12 @@ class RecallProcessGroups:
         return ours and not metadata.deleting
 
 
-def _told(held: Sequence[Held]) -> Outcome:
+def _told(seen: Seen, held: Sequence[Held]) -> Outcome:
     if not held:
         return DONE
-    return Blocked(
-        "VolumesUnused",
-        told(held),
-        "give the class its volumes back, or delete those that nobody needs: kubectl delete pvc",
-    )
+    away = f"kubectl -n {seen.view.key.namespace} delete pvc {held[0].group}"
+    hint = f"give the class its volumes back, or delete what nobody needs: {away}"
+    return Blocked("VolumesUnused", told(held), hint)
 
 
 def _some(names: Sequence[str]) -> str:
