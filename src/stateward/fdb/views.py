@@ -35,6 +35,8 @@ class PodSeen:
     node: str = ""
     ips: tuple[str, ...] = ()
     terminating_since: float | None = None
+    #: Somebody looks into it, so nobody deletes it.
+    isolated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

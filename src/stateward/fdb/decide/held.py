@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.views import GroupView
 
 Order: TypeAlias = tuple[str, str, int]
+#: Seconds for which a proof that nothing is left is believed: data comes back to whom somebody
+#: includes, and nobody may have been there to see it. For so long also counts that one may go with
+#: what it holds.
+BELIEVED: Final = 120.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from stateward.fdb.api.automation import Pace
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide.coordinating import coordinates
-from stateward.fdb.decide.held import Held, hold, is_tester, order
+from stateward.fdb.decide.held import BELIEVED, Held, hold, is_tester, order
 from stateward.fdb.guards.acts import PROOF
 from stateward.fdb.guards.database import can_lose_a_fault_domain, recovered_for
 from stateward.fdb.guards.guard import refusals
@@ -72,7 +72,7 @@ def plan(
     held: list[Held] = []
     trust = _trust(view)
     for it in sorted(view.groups, key=order):
-        if not it.marked or _is_going(it):
+        if not it.marked or _is_going(view, it, vouched):
             continue
         why = _objection(view, it, leftovers, coordinators, trust)
         if why:
@@ -81,10 +81,10 @@ def plan(
             ready.append(it)
         else:
             gone.append(it)
-    turn, others = _turn(view, ready)
+    turn, others = _turn(view, ready, vouched)
     delete = [it for it in turn if not it.leaving]
-    going = [it for it in view.groups if it.marked and _is_going(it) and _has_pod(it)]
-    old = [it for it in _to_renew(view, vouched) if _is_old(view, it, vouched)]
+    going = [it for it in view.groups if it.marked and _is_going(view, it, vouched)]
+    old = [it for it in _to_renew(going, vouched) if _is_old(view, it, vouched)]
     if old and can_lose_a_fault_domain(view) is not None:
         old = []
     proved = [it for it in old if not _objection(view, it, leftovers, coordinators, trust)]
@@ -94,24 +94,38 @@ def plan(
         held=(*held, *others),
         taken_back=_taken_back(view, leftovers),
         renew=(*proved, *(it for it in delete if _is_old(view, it, vouched))),
-        going=tuple(going),
+        going=tuple(it for it in going if _has_pod(it)),
     )
 
 
-def _is_going(it: GroupView) -> bool:
-    """Tell whether nothing keeps a group: its own controller takes away what it has."""
-    may = it.proved_at is not None or not it.skipped
+def _is_going(view: ClusterView, it: GroupView, vouched: Vouched) -> bool:
+    """Tell whether nothing keeps a group: its own controller takes away what it has.
+
+    What of it is on its way out needs no turn; what is left when that is gone needs one again.
+    """
+    ends = it.pod is not None and not _has_pod(it)
+    may = not it.skipped or ends or _has_turn(view, it, vouched)
     return it.leaving and _is_let_go(it) and may
 
 
+def _has_turn(view: ClusterView, it: GroupView, vouched: Vouched) -> bool:
+    """Tell whether one that goes with what it holds may do so now.
+
+    Its turn does not last, and is not renewed but given anew: another zone may have gone since.
+    """
+    if not it.skipped or it.proved_at is None or not vouched(it):
+        return False
+    return view.now - it.proved_at <= BELIEVED
+
+
 def _has_pod(it: GroupView) -> bool:
-    """Tell whether a group has a pod that does not go yet."""
-    return it.pod is not None and it.pod.terminating_since is None
+    """Tell whether a group has a pod that does not go yet, and may."""
+    return it.pod is not None and it.pod.terminating_since is None and not it.pod.isolated
 
 
-def _to_renew(view: ClusterView, vouched: Vouched) -> list[GroupView]:
+def _to_renew(going: Sequence[GroupView], vouched: Vouched) -> list[GroupView]:
     """Return who is let go and waits for a proof: its pod has not begun to go, or its claim."""
-    some = [it for it in view.groups if it.marked and _is_going(it)]
+    some = [it for it in going if not it.skipped]
     return [it for it in some if _has_pod(it) or (it.has_claim and not vouched(it))]
 
 
@@ -184,17 +198,17 @@ def _just_coordinated(view: ClusterView, it: GroupView) -> str:
 
 # ------------------------------------------------------------------ zone by zone
 def _turn(
-    view: ClusterView, ready: Sequence[GroupView]
+    view: ClusterView, ready: Sequence[GroupView], vouched: Vouched
 ) -> tuple[Sequence[GroupView], Sequence[Held]]:
     """Return whose turn it is of those that may go, and who has to wait for theirs."""
     if not ready:
         return (), ()
-    why = _pause(view, ready)
+    why = _pause(view, ready, vouched)
     if not why and (refusal := can_lose_a_fault_domain(view)) is not None:
         why = refusal.message
     if why:
         return (), hold(ready, why)
-    chosen = _chosen(view, ready)
+    chosen = _chosen(view, ready, vouched)
     names = {it.name for it in chosen}
     left = [it for it in ready if it.name not in names]
     return chosen, hold(left, "others go first")
@@ -214,15 +228,15 @@ def _loses(view: ClusterView, ready: Sequence[GroupView]) -> bool:
     return any(it.skipped for it in (*ready, *(it for it in view.groups if it.leaving)))
 
 
-def _pause(view: ClusterView, ready: Sequence[GroupView]) -> str:
+def _pause(view: ClusterView, ready: Sequence[GroupView], vouched: Vouched) -> str:
     """Return why nobody goes now: none shall, or somebody has just begun to."""
     options, mode = view.spec.automation_options, _mode(view, ready)
     if mode == "None":
         return "automationOptions.removalMode is None"
     if mode == "All":
         return ""
-    going = [it for it in view.groups if it.marked and _is_going(it)]
-    if any(not it.has(_TERMINATING) for it in going):
+    going = [it for it in view.groups if it.marked and _is_going(view, it, vouched)]
+    if any(not it.has(_TERMINATING) or (it.skipped and _has_pod(it)) for it in going):
         return "a group was deleted, and its pod has not begun to go"
     every = [it.lasts(_TERMINATING, view.now) for it in view.groups if it.marked]
     ages = [it for it in every if it is not None]
@@ -243,12 +257,16 @@ def is_past(view: ClusterView, it: GroupView) -> bool:
     return not it.skipped or lasts is None or lasts >= _NOTICED
 
 
-def _chosen(view: ClusterView, ready: Sequence[GroupView]) -> Sequence[GroupView]:
-    """Return as many as may go at a time: all, those of the fullest zone, or one."""
+def _chosen(view: ClusterView, ready: Sequence[GroupView], vouched: Vouched) -> Sequence[GroupView]:
+    """Return as many as may go at a time: all, those of the fullest zone, or one.
+
+    Who was told that it may go with what it holds may do so any moment: nobody else meanwhile.
+    """
     mode = _mode(view, ready)
     if mode == "All":
         return ready
-    zones = Counter(map(_zone, ready))
+    begun = [it for it in ready if _has_turn(view, it, vouched)]
+    zones = Counter(map(_zone, begun or ready))
     first = min(zones, key=lambda it: (-zones[it], it))
     mine = [it for it in ready if _zone(it) == first]
     return mine if mode == "Zone" else mine[:1]

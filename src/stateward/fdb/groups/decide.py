@@ -50,9 +50,11 @@ _TERMINATING: Final = {
     SERVICES.kind: "ServiceTerminating",
     VOLUME_CLAIMS.kind: "ClaimTerminating",
 }
-#: Seconds for which a proof that nothing is left is believed: data comes back to whom somebody
-#: includes, and nobody may have been there to see it.
-_BELIEVED: Final = 120.0
+_TURN_AWAITED: Final = Await(
+    "TurnAwaited",
+    "it goes with what it holds: waiting until the cluster says that it may, now",
+    _LOOK_AGAIN,
+)
 _TERMINAL: Final = frozenset({"Failed", "Succeeded"})
 
 
@@ -250,6 +252,8 @@ def _of_leaving(seen: GroupSeen) -> tuple[Act, ...]:
         return _of_staying(seen)
     if seen.may_leave:
         return (_last_rites(seen),)
+    if seen.holds_nothing:
+        return (*_of_staying(seen), _TURN_AWAITED)
     words = "this process group was deleted: it goes when another one has taken over its data"
     return (*_of_staying(seen), Await("ReplacedFirst", words))
 
@@ -280,18 +284,17 @@ def _unproved(seen: GroupSeen) -> Act | None:
 
     What the object says counts if we said it, and not too long ago; a pod that is going, or gone,
     takes nothing up any more. Who goes with what it holds waits for its turn all the same: whoever
-    deletes its object does not know who coordinates.
+    deletes its object does not know who coordinates. Its turn does not outlast others.
     """
     pod, spec = seen.pod, seen.group.spec
     if seen.orphaned:
         return None
     proved = spec.exclusion_timestamp if seen.vouched else None
     is_gone = pod is None or pod.metadata.deleting
-    if proved and (is_gone or seen.now - from_rfc3339(proved) <= _BELIEVED):
+    if seen.has_turn or (proved and is_gone and not spec.exclusion_skipped):
         return None
-    if not spec.excluded:
-        words = "it goes with what it holds: waiting until the cluster says that it may, now"
-        return Await("TurnAwaited", words, _LOOK_AGAIN)
+    if spec.exclusion_skipped:
+        return _TURN_AWAITED
     if not proved:
         words = "waiting until it is proved that nothing is left on it: nobody's word counts here"
         return Await("ProofIsMissing", words, _LOOK_AGAIN)

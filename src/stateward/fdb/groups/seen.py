@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from stateward.core.moments import from_rfc3339
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.decide.held import BELIEVED
 from stateward.fdb.groups.board import Posted
 from stateward.fdb.groups.memo import Wanted
 from stateward.fdb.model import names
@@ -73,10 +75,28 @@ class GroupSeen:
         return self.cluster is not None and self.cluster.spec.skip
 
     @property
-    def emptied(self) -> bool:
-        """Whether it shall go and holds nothing that matters: nothing is made for it any more."""
+    def holds_nothing(self) -> bool:
+        """Whether it shall go, and nothing that matters is on it."""
         spec = self.group.spec
         return spec.remove and (spec.excluded or spec.exclusion_skipped)
+
+    @property
+    def emptied(self) -> bool:
+        """Whether it may go, and nothing is made for it any more.
+
+        Who goes with its volume has a pod until it is its turn: others may have lost what is on it.
+        Once it began to go, it does not come back.
+        """
+        spec = self.group.spec
+        begun = self.group.metadata.deleting and spec.exclusion_timestamp is not None
+        may = spec.excluded or begun or self.has_turn
+        return self.holds_nothing and (may or self.claim is None)
+
+    @property
+    def has_turn(self) -> bool:
+        """Whether we said that it may go, or that nothing is on it, not too long ago."""
+        said = self.group.spec.exclusion_timestamp if self.vouched else None
+        return said is not None and self.now - from_rfc3339(said) <= BELIEVED
 
     @property
     def orphaned(self) -> bool:

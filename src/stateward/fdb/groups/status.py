@@ -131,7 +131,7 @@ def _readiness(
 
 def _absence(seen: GroupSeen, outcome: Outcome) -> tuple[str, str, str]:
     """Return the same of a group with which nothing is wrong, and which does not serve."""
-    if seen.emptied:
+    if seen.holds_nothing:
         return "False", "HoldsNothing", "it holds nothing any more, and shall go"
     if isinstance(outcome, Done):
         return "False", "PodGoing", "its pod goes"
@@ -201,7 +201,7 @@ def _processes(seen: GroupSeen, view: GroupView) -> tuple[ProcessReport, ...]:
     absent = {
         it: ProcessReport(process_id=it, reporting=False) for it in expected if it not in reports
     }
-    if seen.emptied:  # who holds nothing and is gone is missed by nobody
+    if seen.holds_nothing:  # who holds nothing and is gone is missed by nobody
         absent = {}
     return tuple(it for _, it in sorted({**absent, **reports}.items()))
 

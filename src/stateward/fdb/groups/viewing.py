@@ -17,6 +17,7 @@ from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.decide.groups.conditions import GroupFacts, conditions
 from stateward.fdb.groups.decide import ordered_to_go, service_ip
 from stateward.fdb.groups.memo import Memo
+from stateward.fdb.groups.ownership import is_isolated
 from stateward.fdb.groups.seen import GroupSeen
 from stateward.fdb.model import locality, names
 from stateward.fdb.model.addresses import host_of
@@ -118,7 +119,7 @@ def _judged(seen: GroupSeen, memo: Memo, found: Fact[tuple[Reporting, ...]]) -> 
 def _conditions(seen: GroupSeen, memo: Memo) -> dict[GroupConditionType, float]:
     """Return what is true of a group; images that are changed in place are no other pod."""
     facts = facts_of(seen, memo)
-    if seen.old_images is None or seen.pod is None or seen.emptied:
+    if seen.old_images is None or seen.pod is None or seen.holds_nothing:
         return conditions(facts)
     made_from = seen.pod.metadata.annotations.get(names.SPEC_HASH, "")
     found = conditions(replace(facts, pod_hash=made_from))
@@ -184,6 +185,7 @@ def pod_seen(pod: Pod) -> PodSeen:
         node=pod.spec.node_name,
         ips=ips,
         terminating_since=_since(metadata.deletion_timestamp),
+        isolated=is_isolated(pod),
     )
 
 

@@ -10,8 +10,11 @@ import pytest
 from fakes.fdb_stories import NAME, USER, Story, played, spec
 from stateward.core.moments import to_rfc3339
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.fdb.model import names
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
+from stateward.kube.resources import PODS
+from stateward.local.rules.deletion import DeleteOptions
 
 MANY = {"stateless": 3, "storage": 6, "log": 4}
 ENV: Json = {"containers": [{"name": "foundationdb", "env": [{"name": "X", "value": "1"}]}]}
@@ -131,6 +134,70 @@ def test_who_goes_with_what_it_holds_goes_zone_by_zone(seed: int) -> None:
         await it.reconciled()
 
     played(story, nodes=9, seed=seed)
+
+
+def test_a_turn_does_not_outlast_others() -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec(processCounts=MANY))
+        some = [one for one in it.groups("storage") if one not in it.coordinators()]
+        first, *_, last = sorted(some, key=lambda one: it.groups()[one]["status"]["faultDomain"])
+        it.change(processGroupsToRemoveWithoutExclusion=[last])
+        await it.until(
+            "it may go", lambda: bool(it.groups()[last]["spec"].get("exclusionTimestamp"))
+        )
+        it.change(automationOptions={"removalMode": "None"})
+        await it.rest(300)
+        it.change(
+            processGroupsToRemoveWithoutExclusion=[first, last],
+            automationOptions={"removalMode": "Zone"},
+        )
+        await it.until("another goes", lambda: first not in it.uids())
+        it.delete(PROCESS_GROUPS, it.pod(last).name)
+        await watched(it, 300, 1)
+        await it.until("both are gone", lambda: not {first, last} & set(it.groups()))
+        await it.reconciled()
+
+    played(story, nodes=9)
+
+
+def test_who_goes_with_what_it_holds_has_a_pod_until_its_turn() -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec(processCounts=MANY))
+        going = [one for one in it.groups("storage") if one not in it.coordinators()]
+        it.change(processGroupsToRemoveWithoutExclusion=going)
+        await it.until(
+            "all shall go",
+            lambda: all(it.groups()[one]["spec"].get("exclusionSkipped") for one in going),
+        )
+        for one in going:
+            it.it.world.api.delete(PODS, it.pod(one), DeleteOptions(grace_seconds=0))
+        await it.until("some data is nowhere", lambda: copies(it) == 0, within=60)
+        await it.until("it is back", lambda: copies(it) == 2, within=600)
+        await it.until("they are gone", lambda: not set(going) & set(it.groups()))
+        await it.reconciled()
+
+    played(story, nodes=9)
+
+
+def test_a_pod_that_somebody_looks_into_is_no_cause_to_write_all_the_time() -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec(processCounts=MANY))
+        going = next(one for one in it.groups("storage") if one not in it.coordinators())
+        look_into = MergePatch({"metadata": {"annotations": {names.ISOLATED: "true"}}})
+        it.it.world.api.patch(PODS, it.pod(going), look_into, USER)
+        it.change(processGroupsToRemove=[going])
+        group = it.pod(going)
+        await it.until(
+            "it goes", lambda: "deletionTimestamp" in it.groups()[going]["metadata"], within=3600
+        )
+        await it.rest(120)
+        await it.at_rest(600)
+        enough = MergePatch({"metadata": {"annotations": {names.ISOLATED: None}}})
+        it.it.world.api.patch(PODS, group, enough, USER)
+        await it.until("it is gone", lambda: going not in it.groups(), within=3600)
+        await it.reconciled()
+
+    played(story, nodes=9)
 
 
 # ------------------------------------------------------------------ orders of before
