@@ -191,8 +191,12 @@ def _objection(
 
 
 def _just_coordinated(view: ClusterView, it: GroupView) -> str:
-    """Return why others may still look for one that goes unproved; a proof is never that young."""
-    found = recovered_for(_KNOWN)(view) if it.processes else None
+    """Return why others may still look for one that goes unproved; a proof is never that young.
+
+    One that runs and is not told of may have been overheard.
+    """
+    runs = it.processes or (it.pod is not None and it.pod.ready)
+    found = recovered_for(_KNOWN)(view) if runs else None
     return "" if found is None else f"others may still take it for a coordinator: {found.message}"
 
 

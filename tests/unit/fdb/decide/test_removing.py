@@ -18,9 +18,10 @@ from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.decide.removing import RemovalPlan, plan
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.status.exclusions import Left, Leftovers
-from stateward.fdb.views import GroupView
+from stateward.fdb.views import GroupView, PodSeen
 
 TERMINATING = GroupConditionType.RESOURCES_TERMINATING
+READY, UNREADY = PodSeen("p1"), PodSeen("p1", ready=False)
 
 
 def empty(instance: str, processes: int) -> Fact[Left]:
@@ -88,11 +89,25 @@ def test_who_goes_with_what_it_holds_is_told_when_it_may(word: str) -> None:
     assert names([*found.gone, *found.renew]) == ["storage-3"]
 
 
-@pytest.mark.parametrize(("word", "goes"), [("s3~", False), ("s3~?", True)])
-def test_who_may_have_coordinated_until_a_moment_ago_stays(word: str, goes: bool) -> None:
-    """Coordinators changed: that was a recovery. One that is away leads nobody to the new ones."""
+@pytest.mark.parametrize(
+    ("word", "pod", "goes"),
+    [
+        ("s3~", READY, False),
+        ("s3~", UNREADY, False),
+        ("s3~?", READY, False),
+        ("s3~?", UNREADY, True),
+        ("s3~?", None, True),
+    ],
+)
+def test_who_may_have_coordinated_until_a_moment_ago_stays(
+    word: str, pod: PodSeen | None, goes: bool
+) -> None:
+    """Coordinators changed: that was a recovery. One that is away leads nobody to the new ones.
+
+    But one that runs is not away because a status does not tell of it.
+    """
     tree = healthy(recovery_state__seconds_since_last_recovered=100.0)
-    found = planned(f"s1 s2 {word}", tree=tree)
+    found = planned(f"s1 s2 {word}", tree=tree, change=lambda it: replace(it, pod=pod))
     assert (names(found.delete) == ["storage-3"]) is goes
     assert goes or "coordinator" in found.held[0].why
 
