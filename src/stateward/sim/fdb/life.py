@@ -12,6 +12,7 @@ from stateward.sim.faults import CALM, Kind, Plan
 from stateward.sim.fdb.laws.watch import FdbWatch
 from stateward.sim.fdb.operators import Befalling, assembled
 from stateward.sim.fdb.oracles.acts import Acts
+from stateward.sim.fdb.oracles.dead_ends import is_dead_end
 from stateward.sim.fdb.oracles.ends import end_of
 from stateward.sim.fdb.oracles.leaks import at_rest
 from stateward.sim.fdb.scenarios import SCENARIOS, Script, Step
@@ -122,6 +123,7 @@ class _Lived(Lived[Script]):
         except Noise as error:
             self.report("SILENCE", error.message)
         except NotInTime as error:
+            self.it.hopeless = self.it.hopeless or is_dead_end(self.it)
             if not self.it.hopeless:  # then only a person can help, and nobody does
                 self.report("L0", error.message)
             return

@@ -8,10 +8,16 @@ from fakes.scenes import scene
 from stateward.core.errors import UsageError
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.shards import Piece
+from stateward.fdb.api.kind import CLUSTERS
+from stateward.fdb.model.names import CLUSTER_UID_LABEL
+from stateward.kube.client import MergePatch
+from stateward.kube.resources import VOLUME_CLAIMS
+from stateward.sim import people
 from stateward.sim.explore.menus import menu
 from stateward.sim.faults import Family, Fault, Kind, Plan
 from stateward.sim.fdb.acts import happenings
 from stateward.sim.fdb.laws.claims import lost_without
+from stateward.sim.fdb.oracles.dead_ends import is_dead_end
 from stateward.sim.fdb.oracles.differences import differences, room_of
 from stateward.sim.fdb.scenarios import SCENARIOS, manifest
 from stateward.sim.fdb.world import FdbWorld, simulated
@@ -46,6 +52,30 @@ def test_acts_without_a_target_that_is_there_change_nothing():
         for wrong in (("no-such-act",), ("kill-pod",), ("silence", "soon")):
             with pytest.raises(UsageError):
                 happenings.happen(it, None, *wrong)
+
+    simulated(look, seed=1)
+
+
+@pytest.mark.parametrize(
+    ("guard", "owner", "is_one"),
+    [
+        ("VolumesLeft", "before", True),
+        ("VolumesLeft", "now", False),
+        ("ClientsUnknown", "before", False),
+    ],
+)
+def test_a_question_that_nobody_answers_is_a_dead_end_where_it_must_be_asked(guard, owner, is_one):
+    async def look(it: FdbWorld) -> None:
+        api = it.world.api
+        cluster = api.create(CLUSTERS, "ns", manifest(), people.USER)
+        uid = cluster.uid if owner == "now" else "u-before"
+        labels = {CLUSTER_UID_LABEL: uid}
+        spec = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1G"}}}
+        claim = {"metadata": {"name": "left", "labels": labels}, "spec": spec}
+        api.create(VOLUME_CLAIMS, "ns", claim, people.USER)
+        told = {"status": {"blockers": [{"guard": guard, "message": "?"}]}}
+        api.patch(CLUSTERS, cluster.key, MergePatch(told), people.USER, subresource="status")
+        assert is_dead_end(it) is is_one
 
     simulated(look, seed=1)
 

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
-from stateward.core.outcome import DONE, Blocked, Outcome, Stop
+from stateward.core.outcome import DONE, Blocked, Outcome
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build.groups import group_document
 from stateward.fdb.build.metadata import cluster_owner
 from stateward.fdb.cluster.hands.asking import ended
 from stateward.fdb.cluster.hands.editing import each, own
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
-from stateward.fdb.cluster.hands.saying import done
+from stateward.fdb.cluster.hands.saying import done, waits
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
@@ -68,7 +68,8 @@ class RecallProcessGroups:
                 made["spec"]["adoptVolumeOf"] = seen.cluster.metadata.uid
                 documents[pod_name(seen.wanted.name, group)] = made
         if not documents:
-            return Stop(_SOON, "CacheBehind", "volumes are still seen that are gone")
+            words = "volumes are still seen that are gone"
+            return waits(seen, self.name, _SOON, "CacheBehind", words)
 
         async def make(name: str) -> None:
             with suppress(AlreadyExists):  # it was there all the time, and not seen yet
