@@ -22,6 +22,7 @@ from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.meta import ObjectMeta
+from stateward.runtime.pipeline import Step
 
 
 @dataclass
@@ -72,13 +73,15 @@ class Desk:
         )  # fmt: skip
 
     async def run(self, step: str, *finalizers: str) -> Any:
+        return await self.step(step).run(self.seen(*finalizers))
+
+    def step(self, name: str) -> Step[Seen]:
         it = cast("Any", self)
         tools = Tools(client=it, turn=it, fence=it, chance=Chance(1, "steps"))
         for group in self.view.groups:  # what is proved was proved by us
             if group.proved_at is not None:
                 tools.board.vouch(KEY, [group.uid], to_rfc3339(group.proved_at))
-        chosen = next(one for one in steps(tools) if one.name == step)
-        return await chosen.run(self.seen(*finalizers))
+        return next(one for one in steps(tools) if one.name == name)
 
 
 def _object(

@@ -60,8 +60,9 @@ def plan(
     leftovers: Leftovers,
     coordinators: frozenset[Address] | Unknown,
     vouched: Vouched = lambda _group: True,
+    refused: frozenset[str] = frozenset(),
 ) -> RemovalPlan:
-    """Return what of the marked groups may go now.
+    """Return what of the marked groups may go now; after others who could not be deleted, by UID.
 
     The object of a group may be deleted by somebody before its data has left it. Then what lets
     its pod go is the proof alone, so such a one waits for its turn to be proved as others wait for
@@ -81,7 +82,7 @@ def plan(
             ready.append(it)
         else:
             gone.append(it)
-    turn, others = _turn(view, ready, vouched)
+    turn, others = _turn(view, ready, vouched, refused)
     delete = [it for it in turn if not it.leaving]
     going = [it for it in view.groups if it.marked and _is_going(view, it, vouched)]
     old = [it for it in _to_renew(going, vouched) if _is_old(view, it, vouched)]
@@ -202,7 +203,7 @@ def _just_coordinated(view: ClusterView, it: GroupView) -> str:
 
 # ------------------------------------------------------------------ zone by zone
 def _turn(
-    view: ClusterView, ready: Sequence[GroupView], vouched: Vouched
+    view: ClusterView, ready: Sequence[GroupView], vouched: Vouched, refused: frozenset[str]
 ) -> tuple[Sequence[GroupView], Sequence[Held]]:
     """Return whose turn it is of those that may go, and who has to wait for theirs."""
     if not ready:
@@ -212,7 +213,8 @@ def _turn(
         why = refusal.message
     if why:
         return (), hold(ready, why)
-    chosen = _chosen(view, ready, vouched)
+    begun = [it for it in ready if _has_turn(view, it, vouched)]
+    chosen = _chosen(view, ready, begun or [it for it in ready if it.uid not in refused] or ready)
     names = {it.name for it in chosen}
     left = [it for it in ready if it.name not in names]
     return chosen, hold(left, "others go first")
@@ -261,18 +263,21 @@ def is_past(view: ClusterView, it: GroupView) -> bool:
     return not it.skipped or lasts is None or lasts >= _NOTICED
 
 
-def _chosen(view: ClusterView, ready: Sequence[GroupView], vouched: Vouched) -> Sequence[GroupView]:
+def _chosen(
+    view: ClusterView, ready: Sequence[GroupView], first: Sequence[GroupView]
+) -> Sequence[GroupView]:
     """Return as many as may go at a time: all, those of the fullest zone, or one.
 
-    Who was told that it may go with what it holds may do so any moment: nobody else meanwhile.
+    Some are first. Who was told that it may go with what it holds may do so any moment, so nobody
+    else goes meanwhile; and one that Kubernetes does not let go holds no other zone up.
     """
     mode = _mode(view, ready)
     if mode == "All":
         return ready
-    begun = [it for it in ready if _has_turn(view, it, vouched)]
-    zones = Counter(map(_zone, begun or ready))
-    first = min(zones, key=lambda it: (-zones[it], it))
-    mine = [it for it in ready if _zone(it) == first]
+    zones = Counter(map(_zone, first))
+    chosen = min(zones, key=lambda it: (-zones[it], it))
+    mine = [it for it in first if _zone(it) == chosen]
+    mine += [it for it in ready if _zone(it) == chosen and it not in mine]
     return mine if mode == "Zone" else mine[:1]
 
 

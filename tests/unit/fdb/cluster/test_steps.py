@@ -19,6 +19,8 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER
 from stateward.fdb.views import ClusterView, GroupView
+from stateward.kube.errors import Forbidden
+from stateward.kube.meta import ObjectKey
 
 # ------------------------------------------------------------------ what a step does
 WHOLE = "s1 s2 s3 l1 l2 l3 x1 x2"
@@ -220,6 +222,30 @@ async def test_what_is_gone_is_included_and_then_let_go() -> None:
     held = Desk(view)
     await held.run("RemoveProcessGroups", FINALIZER, EXCLUSION_FINALIZER)
     assert held.asked == [], "its own controller has not let go of it yet"
+
+
+class Refusing(Desk):
+    """Kubernetes does not let anything be deleted: a webhook is in the way."""
+
+    async def delete(self, _resource: Any, key: ObjectKey, **_more: Any) -> None:
+        self.asked.append(key.name)
+        raise Forbidden("no")
+
+
+async def test_one_that_cannot_be_deleted_is_tried_after_others() -> None:
+    desk = Refusing(
+        cluster(
+            f"{WHOLE} s4! s5!",
+            counts=COUNTS,
+            coordinating="storage-1 storage-2 storage-3",
+            change=lambda it: replace(it, proved_at=NOW) if it.excluded else it,
+            entries={f"storage-{it}": {"excluded": True} for it in (4, 5)},
+        )
+    )
+    step = desk.step("RemoveProcessGroups")
+    for _ in range(3):
+        await step.run(desk.seen(FINALIZER, EXCLUSION_FINALIZER))
+    assert desk.asked == ["shop-storage-4", "shop-storage-5", "shop-storage-4"]
 
 
 @pytest.mark.parametrize(("is_excluded", "why"), [(True, "nothing is left"), (False, "again")])

@@ -192,6 +192,25 @@ def test_how_many_go_at_a_time(name: str) -> None:
     assert len(found.held) == 4 - len(MODES[name])
 
 
+@pytest.mark.parametrize(
+    ("refused", "expected"),
+    [
+        ("", ["storage-2", "storage-3"]),
+        ("storage-2", ["log-1"]),  # as full as its own zone then, and first by name
+        ("storage-2 storage-3", ["log-1"]),
+        ("log-1", ["storage-2", "storage-3"]),
+        ("log-1 storage-1 storage-2 storage-3", ["storage-2", "storage-3"]),
+    ],
+)
+def test_one_that_kubernetes_keeps_holds_no_other_zone_up(
+    refused: str, expected: list[str]
+) -> None:
+    view = cluster("l1! s3! s2! s2! s9@99", **mode("Zone"))
+    uids = frozenset(it.uid for it in view.groups if str(it.id) in refused.split())
+    found = plan(view, empty, frozenset(), refused=uids)
+    assert names(found.delete) == expected
+
+
 def terminating(since: float | None) -> Callable[[GroupView], GroupView]:
     def change(it: GroupView) -> GroupView:
         if not it.leaving:

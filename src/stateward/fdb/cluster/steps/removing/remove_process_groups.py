@@ -6,6 +6,7 @@ pass), the object is deleted, its pod, claim and service are gone, the exclusion
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -44,6 +45,7 @@ _AGAIN: Final = 15.0
 _SOON: Final = 1.0
 #: So many are proved anew with one status: it must not grow old while that is written.
 _AT_ONCE: Final = 100
+_REMEMBERED: Final = 10_000
 _PROVED: Final = {"excluded": True}
 _REFUTED: Final = {"excluded": False, "exclusionTimestamp": None}
 
@@ -58,6 +60,8 @@ class RemoveProcessGroups:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
+        #: UIDs of groups that could not be deleted: others are tried first.
+        self._refused: OrderedDict[str, None] = OrderedDict()
 
     async def run(self, seen: Seen) -> Outcome:
         """Get as far as possible with every group that shall go."""
@@ -65,7 +69,11 @@ class RemoveProcessGroups:
         if isinstance(kept, Stop) or not any(it.marked for it in seen.view.groups):
             return kept or DONE
         plan = removing.plan(
-            seen.view, _leftovers(seen.view), coordinators_now(seen.view), self._voucher(seen)
+            seen.view,
+            _leftovers(seen.view),
+            coordinators_now(seen.view),
+            self._voucher(seen),
+            frozenset(self._refused),
         )
         troubles = [kept]
         for act in (self._write, self._delete_some, self._include_gone):
@@ -132,9 +140,13 @@ class RemoveProcessGroups:
 
         async def delete(name: str) -> None:
             live = seen.groups[name].metadata
+            self._refused[live.uid] = None
+            if len(self._refused) > _REMEMBERED:
+                self._refused.popitem(last=False)
             await self._tools.client.delete(
                 PROCESS_GROUPS, live.key, uid=live.uid, resource_version=live.resource_version
             )
+            self._refused.pop(live.uid, None)
 
         found = await each([it.name for it in groups], delete)
         return found or done("GroupsRemoved", f"process groups go: {names_of(groups)}", _SOON)
