@@ -93,7 +93,12 @@ def _object(
         "processClass": it.process_class,
         "exclusionTimestamp": None if it.proved_at is None else to_rfc3339(it.proved_at),
     }
-    metadata = {"name": it.name, "namespace": KEY.namespace, "finalizers": list(finalizers)}
+    metadata = {
+        "name": it.name,
+        "namespace": KEY.namespace,
+        "uid": it.uid,
+        "finalizers": list(finalizers),
+    }
     return msgspec.convert(
         {"metadata": metadata, "spec": spec, "status": status}, FoundationDBProcessGroup
     )
