@@ -176,7 +176,7 @@ async def test_what_was_acknowledged_is_not_undone_by_a_minority() -> None:
         await lab.come_back("storage-1", "stateless-1", "stateless-2")
         await lab.sees(there("stateless-1"), True)
         for key, it in (("first", "1"), ("second", "2")):
-            assert f"`{key}' is `{it}'" in (await lab.typed(f"get {key}")).out
+            assert f"`{key}' is `{it}'" in (await lab.typed(f"get {key}", 100)).out
 
 
 async def test_an_fdbcli_that_is_killed_leaves_what_it_did() -> None:

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 import msgspec
 import pytest
-from tools.bench.groups.passes import Cost, growth, measured
+from tools.bench.groups.alone import grown
+from tools.bench.groups.passes import Cost, measured
 from tools.bench.groups.world import KEY, Paper, Rested, lived
 
 from stateward.core.facts import Known
@@ -51,13 +52,7 @@ def test_a_pass_at_rest_costs_at_most_five_times_the_decoding_of_the_status(cost
 
 # ------------------------------------------------------------------ a few
 def test_a_thousand_passes_leave_nothing_behind() -> None:
-    async def play() -> int:
-        paper = Paper(20)
-        await paper.make()
-        rested = Rested(paper)
-        return min([await growth(rested, 1_000) for _ in range(3)])  # others run beside it
-
-    assert lived(play) < 500, "blocks of memory: not one for every other pass"
+    assert grown(20, 1_000) < 500, "blocks of memory: not one for every other pass"
 
 
 # ------------------------------------------------------------------ what is not judged again
