@@ -77,6 +77,7 @@ def manifest(version: str) -> dict[str, Any]:
         "metadata": {"name": NAME, "namespace": SHOP},
         "spec": {
             "version": version,
+            "minimumUptimeSecondsForBounce": 20,  # processes are as old as they are
             "databaseConfiguration": {"redundancy_mode": "double", "logs": 2},
             "processCounts": {"storage": 3, "log": 3, "stateless": 3},
             "processes": {"general": general},
