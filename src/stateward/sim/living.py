@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from stateward.core.chance import Chance
@@ -32,15 +33,16 @@ class Product(Counted, Protocol):
         """Whether only a person could help, and nobody does."""
 
 
-class Lived(ABC, Generic[S]):
+W = TypeVar("W", bound=Product)
+
+
+class Lived(ABC, Generic[W, S]):
     """A life: the world, and all who watch it."""
 
     ask: Ask
 
-    def __init__(
-        self, it: Product, sites: Sites, watchman: Watchman, vain: Vain, rest: Rest
-    ) -> None:
-        self._world, self._product, self._sites = it.world, it, sites
+    def __init__(self, it: W, sites: Sites, watchman: Watchman, vain: Vain, rest: Rest) -> None:
+        self._world, self.it, self._sites = it.world, it, sites
         self._watchman, self._vain, self._rest = watchman, vain, rest
 
     @property
@@ -102,7 +104,7 @@ class Lived(ABC, Generic[S]):
             world.loop.steps,
             world.api.store.revision,
             lines,
-            self._product.hopeless,
+            self.it.hopeless,
         )
 
     def report(self, law: str, sentence: str) -> None:
@@ -111,7 +113,7 @@ class Lived(ABC, Generic[S]):
 
     def _judge_bugs(self) -> None:
         """Ask that nothing, however bad, shows a bug in a pass."""
-        if found := bugs(self._product):
+        if found := bugs(self.it):
             self.report("K8", found)
 
     def judge_repeats(self) -> None:
@@ -121,11 +123,58 @@ class Lived(ABC, Generic[S]):
             self.report("K4", vain)
 
 
-def lived(begin: Callable[[SimLoop], Lived[S]], ask: Ask, script: S) -> Life:
-    """Live a script in a world of its own."""
-    with running(SimLoop(Chance(ask.seed, "order"))) as loop:
+class Begin(Protocol[W, S]):
+    """How a life of a product is begun: its kind of :class:`Lived`."""
 
-        async def live() -> Life:
-            return await begin(loop).live(script)
+    def __call__(self, loop: SimLoop, ask: Ask, *, record: bool) -> Lived[W, S]:
+        """Return a life that is yet to be lived."""
 
-        return loop.run_until_complete(live())
+
+@dataclass(frozen=True, slots=True)
+class Lives(Generic[W, S]):
+    """The lives of one product: how one is begun, and the scripts that have a name.
+
+    An onlooker sees a world before its life begins, and listens; it must change nothing.
+    """
+
+    begin: Begin[W, S]
+    scenarios: Mapping[str, S]
+
+    def live(
+        self, ask: Ask, onlooker: Callable[[W], None] | None = None, *, record: bool = False
+    ) -> Life:
+        """Live a scenario that has a name; record where in our code every call comes from."""
+        return self.live_with(self.scenarios[ask.scenario], ask, onlooker, record=record)
+
+    def live_with(
+        self,
+        script: S,
+        ask: Ask,
+        onlooker: Callable[[W], None] | None = None,
+        *,
+        record: bool = False,
+    ) -> Life:
+        """Live any script."""
+
+        def prepare(life: Lived[W, S]) -> None:
+            if onlooker is not None:
+                onlooker(life.it)
+
+        return self._live(script, ask, prepare, record=record)
+
+    def live_and_turn(self, ask: Ask, turn: Turn) -> Life:
+        """Live a scenario in calm until, at some call, another plan for it is asked for."""
+        script = self.scenarios[ask.scenario]
+        return self._live(script, ask, lambda life: life.turn(turn), record=False)
+
+    def _live(
+        self, script: S, ask: Ask, prepare: Callable[[Lived[W, S]], None], *, record: bool
+    ) -> Life:
+        with running(SimLoop(Chance(ask.seed, "order"))) as loop:
+
+            async def live() -> Life:
+                life = self.begin(loop, ask, record=record)
+                prepare(life)
+                return await life.live(script)
+
+            return loop.run_until_complete(live())

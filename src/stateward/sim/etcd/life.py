@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Final
 
 from stateward.core.errors import HouseError
 from stateward.etcd.api.kind import ETCD_CLUSTERS
@@ -25,8 +26,8 @@ from stateward.sim.laws.failures import failed_passes
 from stateward.sim.laws.rest import PATIENCE, Noise, Rest
 from stateward.sim.laws.violations import Violation
 from stateward.sim.laws.watchman import USER
-from stateward.sim.lives import Ask, Life, Turn, lateness, same
-from stateward.sim.living import Lived, lived
+from stateward.sim.lives import Ask, Life, lateness, same
+from stateward.sim.living import Lived, Lives
 from stateward.sim.loop import SimLoop
 from stateward.sim.sites import Site, Sites
 from stateward.sim.world import NotInTime, World
@@ -39,46 +40,12 @@ _QUICK = 45.0
 _REPEATED = 12
 
 
-#: Somebody who sees a world before its life begins, and listens; it must change nothing.
-Onlooker = Callable[[EtcdWorld], None]
-
-
-def live(ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False) -> Life:
-    """Live a scenario that has a name; record where in our code every call comes from."""
-    return live_with(SCENARIOS[ask.scenario], ask, onlooker, record=record)
-
-
-def live_with(
-    script: Script, ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False
-) -> Life:
-    """Live any script."""
-
-    def begin(loop: SimLoop) -> _Lived:
-        life = _Lived(loop, ask, record=record)
-        if onlooker is not None:
-            onlooker(life.it)
-        return life
-
-    return lived(begin, ask, script)
-
-
-def live_and_turn(ask: Ask, turn: Turn) -> Life:
-    """Live a scenario in calm until, at some call, another plan for it is asked for."""
-
-    def begin(loop: SimLoop) -> _Lived:
-        life = _Lived(loop, ask, record=False)
-        life.turn(turn)
-        return life
-
-    return lived(begin, ask, SCENARIOS[ask.scenario])
-
-
-class _Lived(Lived[Script]):
+class _Lived(Lived[EtcdWorld, Script]):
     """A life of etcd clusters: the world, and all who watch it."""
 
     def __init__(self, loop: SimLoop, ask: Ask, *, record: bool) -> None:
         world = World(loop, ask.seed, (ETCD_CLUSTERS, CONTROLLER_REVISIONS))
-        self.it = it = EtcdWorld(world)
+        it = EtcdWorld(world)
         sites = Sites(world, record=record)
         self.watch = watch = EtcdWatch(it)
         self.acts = Acts(watch.watchman)
@@ -179,3 +146,7 @@ class _Lived(Lived[Script]):
         if self.ask.plan == CALM and took > enough:
             words = f"{step.text}: {took:g} s, and {enough:g} must be enough in calm"
             self.report("L1", words)
+
+
+_LIVES: Final = Lives(_Lived, SCENARIOS)
+live, live_with, live_and_turn = _LIVES.live, _LIVES.live_with, _LIVES.live_and_turn

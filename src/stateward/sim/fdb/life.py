@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from stateward.core.errors import HouseError
@@ -20,8 +20,8 @@ from stateward.sim.fdb.world import FdbWorld
 from stateward.sim.laws.failures import failed_passes
 from stateward.sim.laws.rest import Noise, Rest
 from stateward.sim.laws.watchman import USER
-from stateward.sim.lives import Ask, Life, Turn, lateness
-from stateward.sim.living import Lived, lived
+from stateward.sim.lives import Ask, lateness
+from stateward.sim.living import Lived, Lives
 from stateward.sim.loop import SimLoop
 from stateward.sim.sites import Sites
 from stateward.sim.world import NotInTime, World
@@ -39,39 +39,6 @@ _BREATH: Final = 8.0
 #: writer of its own, and whoever comes second sees that and writes again.
 _PARTED: Final = 12
 
-#: Somebody who sees a world before its life begins, and listens; it must change nothing.
-Onlooker = Callable[[FdbWorld], None]
-
-
-def live(ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False) -> Life:
-    """Live a scenario that has a name; record where in our code every call comes from."""
-    return live_with(SCENARIOS[ask.scenario], ask, onlooker, record=record)
-
-
-def live_with(
-    script: Script, ask: Ask, onlooker: Onlooker | None = None, *, record: bool = False
-) -> Life:
-    """Live any script."""
-
-    def begin(loop: SimLoop) -> _Lived:
-        life = _Lived(loop, ask, record=record)
-        if onlooker is not None:
-            onlooker(life.it)
-        return life
-
-    return lived(begin, ask, script)
-
-
-def live_and_turn(ask: Ask, turn: Turn) -> Life:
-    """Live a scenario in calm until, at some call, another plan for it is asked for."""
-
-    def begin(loop: SimLoop) -> _Lived:
-        life = _Lived(loop, ask, record=False)
-        life.turn(turn)
-        return life
-
-    return lived(begin, ask, SCENARIOS[ask.scenario])
-
 
 class _Enough(HouseError):
     """So many laws were broken that the rest of a life tells nothing new."""
@@ -79,12 +46,12 @@ class _Enough(HouseError):
     reason = "Enough"
 
 
-class _Lived(Lived[Script]):
+class _Lived(Lived[FdbWorld, Script]):
     """A life of FoundationDB clusters: the world, and all who watch it."""
 
     def __init__(self, loop: SimLoop, ask: Ask, *, record: bool) -> None:
         world = World(loop, ask.seed, (CLUSTERS, PROCESS_GROUPS))
-        self.it = it = FdbWorld(world)
+        it = FdbWorld(world)
         Befalling(it)
         sites = Sites(world, record=record)
         self.watch = watch = FdbWatch(it)
@@ -176,3 +143,7 @@ class _Lived(Lived[Script]):
 def _asleep(plan: Plan) -> float:
     """Return for how many seconds senders stand still under a plan."""
     return sum(it.fault.seconds or 90.0 for it in plan.hits if it.fault.kind is Kind.ZOMBIE)
+
+
+_LIVES: Final = Lives(_Lived, SCENARIOS)
+live, live_with, live_and_turn = _LIVES.live, _LIVES.live_with, _LIVES.live_and_turn
