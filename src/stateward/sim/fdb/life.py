@@ -15,7 +15,8 @@ from stateward.sim.fdb.oracles.acts import Acts
 from stateward.sim.fdb.oracles.dead_ends import is_dead_end
 from stateward.sim.fdb.oracles.ends import end_of
 from stateward.sim.fdb.oracles.leaks import at_rest
-from stateward.sim.fdb.scenarios import SCENARIOS, Script, Step
+from stateward.sim.fdb.scenarios import SCENARIOS
+from stateward.sim.fdb.scripts.kit import Script, Step
 from stateward.sim.fdb.world import FdbWorld
 from stateward.sim.laws.failures import failed_passes
 from stateward.sim.laws.rest import Noise, Rest

@@ -19,7 +19,8 @@ from stateward.sim.fdb.acts import happenings
 from stateward.sim.fdb.laws.claims import lost_without
 from stateward.sim.fdb.oracles.dead_ends import is_dead_end
 from stateward.sim.fdb.oracles.differences import differences, room_of
-from stateward.sim.fdb.scenarios import SCENARIOS, manifest
+from stateward.sim.fdb.scenarios import SCENARIOS
+from stateward.sim.fdb.scripts.kit import manifest
 from stateward.sim.fdb.world import FdbWorld, simulated
 from stateward.sim.lives import Ask, Life
 from stateward.sim.products import ETCD, FDB, PRODUCTS, product
