@@ -11,6 +11,9 @@ from typing import Final
 from stateward.etcd.members import messages
 from stateward.etcd.members.messages import Shape
 
+#: Seconds by which a server may give up early.
+_ROUNDED: Final = 0.01
+
 
 class Pace(Enum):
     """Which deadline a call has; the values are the names of Deadlines."""
@@ -76,6 +79,14 @@ def server_patience(seconds: float) -> float:
     (1.5, 4.5)
     """
     return seconds - min(0.5, seconds / 4)
+
+
+def may_have_given_up(now: float, until: float) -> bool:
+    """Tell whether a server that was to try until then may have given up by now.
+
+    What it is told is cut to whole units, and it counts by a clock of its own.
+    """
+    return now >= until - _ROUNDED
 
 
 def _read(path: str, method: str, request: Shape, answer: Shape) -> Call:

@@ -20,7 +20,7 @@ from h2.exceptions import H2Error
 
 from stateward.core.errors import HouseError, PeerConfused, PeerError
 from stateward.etcd.members import failures, refusals, wire
-from stateward.etcd.members.calls import Call, Deadlines, server_patience
+from stateward.etcd.members.calls import Call, Deadlines, may_have_given_up, server_patience
 from stateward.etcd.members.channels import Nonsense, PatientChannel
 from stateward.etcd.members.messages import Message
 from stateward.etcd.members.port import Endpoint
@@ -208,7 +208,7 @@ def _gave_up(error: Exception, line: _Line, told: float) -> bool:
 
     Newer releases end it in that way, older ones say so in words.
     """
-    late = asyncio.get_running_loop().time() >= told
+    late = may_have_given_up(asyncio.get_running_loop().time(), told)
     return isinstance(error, StreamTerminatedError) and line.channel.is_up and late
 
 

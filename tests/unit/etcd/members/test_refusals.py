@@ -79,3 +79,10 @@ def test_etcd_gives_up_before_we_do():
 
     assert all(0 < seconds < limits.changes for seconds in told.values())
     assert {"Defragment", "Compact", "Snapshot"}.isdisjoint(told)
+
+
+@pytest.mark.parametrize(
+    ("early", "given_up"), [(-1.0, True), (0.0, True), (0.005, True), (0.1, False)]
+)
+def test_a_server_gives_up_at_its_time_as_far_as_clocks_agree(early, given_up):
+    assert calls.may_have_given_up(100.0 - early, 100.0) is given_up
