@@ -72,7 +72,7 @@ SCENARIOS: Final[dict[str, Script]] = {
         replace(edit(automationOptions=_OFF, until=_is_let_go), quick=2400.0),
     ),
     "fdb-to-unified": (
-        create(imageType="split"),
+        create(imageType="split", automationOptions={"maxConcurrentReplacements": 2}),
         replace(edit(imageType="unified"), quick=3600.0),
     ),
     "fdb-to-split": (
