@@ -91,6 +91,20 @@ def test_while_it_is_on_no_data_is_copied_for_who_is_away() -> None:
     assert moved == {True: 0.0, False: 1.0}
 
 
+def test_pods_of_a_zone_that_go_one_by_one_go_under_one_maintenance() -> None:
+    async def story(it: Story) -> None:
+        more = body(**ON, deletionMode="ProcessGroup")
+        await it.create({**more, "processCounts": {"storage": 6, "stateless": 1}})
+        it.change(version=IMAGE)
+        await settled(it)
+        assert {*begun(it)} == zones(it)
+        assert len(begun(it)) == len(zones(it)), begun(it)
+        assert it.database.maintained() is None
+        assert not record(it)
+
+    played(story, nodes=3)
+
+
 def test_who_wants_it_not_is_told_nothing() -> None:
     async def story(it: Story) -> None:
         await it.create(body())
