@@ -44,6 +44,12 @@ REGRESSIONS: dict[str, str] = {
     "fdb-knob | kill; kill | 1 | crash-after:16": (
         "processes that were started anew before a crash are not started anew once more"
     ),
+    "fdb-maintenance | maintenance on | 1 | crash-after:0": (
+        "whoever comes after a crash knows whose maintenance it finds, and ends it"
+    ),
+    "fdb-maintenance | maintenance off | 1 | lost-answer": (
+        "an end whose answer was lost is seen in the status, and the record goes"
+    ),
     "fdb-spare | configure new | 1 | act:recreate-cr": (
         "whoever makes a cluster anew is asked what becomes of its volumes, and nobody answers"
     ),

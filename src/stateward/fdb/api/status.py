@@ -101,15 +101,19 @@ class LockStatus(Part):
 
 
 class MaintenanceModeInfo(Part):
-    """Deprecated: kept in the database instead."""
+    """A zone that is put under maintenance: on record before the database is told."""
 
     start_timestamp: Annotated[str | None, Field(description="Since when.", format="date-time")] = (
         None
     )
     zone_id: Annotated[str, Field(description="Which zone.")] = ""
     process_groups: Annotated[
-        tuple[str, ...], Field(description="Which groups.", list_type="atomic")
+        tuple[str, ...], Field(description="Whose pods are made anew.", list_type="atomic")
     ] = ()
+    seconds: Annotated[int, Field(description="For how long the database is told.")] = 0
+    by: Annotated[
+        str, Field(description="Whose it is: operator, or others, which is only looked at.")
+    ] = ""
 
 
 class Progress(Part):
@@ -175,7 +179,8 @@ class FoundationDBClusterStatus(Part):
     ] = False
     locks: Annotated[LockStatus, Field(description="What is known of locks.")] = LockStatus()
     maintenance_mode_info: Annotated[
-        MaintenanceModeInfo | None, Field(description="Deprecated.")
+        MaintenanceModeInfo | None,
+        Field(description="The zone under maintenance, and whose maintenance it is."),
     ] = None
     desired_process_groups: Annotated[int, Field(description="How many there shall be.")] = 0
     reconciled_process_groups: Annotated[int, Field(description="How many are as asked.")] = 0

@@ -25,9 +25,10 @@ def _automation(spec: FoundationDBClusterSpec) -> Iterator[str]:
         yield "automationOptions.databaseInteractionMode (fdbcli is used)"
     if options.synchronization_mode == "global":
         yield "automationOptions.synchronizationMode (comes with several operators)"
-    modes = options.maintenance_mode_options
-    if modes.use_maintenance_mode_checker or modes.reset_maintenance_mode:
-        yield "automationOptions.maintenanceModeOptions (comes with maintenance of zones)"
+    is_on = options.maintenance_mode_options.use_maintenance_mode_checker
+    if is_on and options.deletion_mode == "All":
+        where = "automationOptions.maintenanceModeOptions.UseMaintenanceModeChecker"
+        yield f"{where} (deletionMode is All, and only one zone can be under maintenance)"
 
 
 def _replacements(spec: FoundationDBClusterSpec) -> Iterator[str]:

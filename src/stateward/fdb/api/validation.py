@@ -15,6 +15,7 @@ from stateward.core.duration import parse_seconds
 from stateward.core.version import Version
 from stateward.fdb.api import rules
 from stateward.fdb.api.checks.database import database_problems
+from stateward.fdb.api.checks.kinds import kind_problems
 from stateward.fdb.api.checks.surroundings import surroundings_problems
 from stateward.fdb.api.checks.templates import (
     ANYTHING,
@@ -291,4 +292,5 @@ _CHECKS: Final[tuple[Callable[[FoundationDBClusterSpec], Iterator[Problem]], ...
     _container_problems,
     _config_map_problems,
     _automation_problems,
+    kind_problems,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from stateward.core.version import Version
-from stateward.fdb.api.status import Progress
+from stateward.fdb.api.status import MaintenanceModeInfo, Progress
 from stateward.fdb.decide.coordinating import CoordinatorPlan
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.connection import ConnectionString
@@ -33,6 +33,8 @@ class Book:
     running: Version | None = None
     adopted_from: str = ""
     progress: Progress | None = None
+    #: What is on record of maintenance from now on, if that is new; without a zone: nothing.
+    maintenance: MaintenanceModeInfo | None = None
     #: What is thought of the coordinators, where a step has thought of them.
     coordinators: CoordinatorPlan | None = None
 

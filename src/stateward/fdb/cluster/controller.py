@@ -143,6 +143,7 @@ class ClusterReconciler:
             running=book.running,
             adopted_from=book.adopted_from,
             progress=book.progress,
+            maintenance=book.maintenance,
             invalid=invalid,
             coordinators=book.coordinators,
             config_map_differs=seen.config_map is None
@@ -151,6 +152,7 @@ class ClusterReconciler:
             is not bool(wanted.spec.routing.headless_service),
             outdated=seen.outdated,
             addresses=RequiredAddresses(tls=wanted.tls, non_tls=wanted.plain),
+            image_types=frozenset(it.spec.image_type for it in seen.groups.values()),
         )
         new = status_of(seen.view, told)
         left = self._left(seen.cluster, new)

@@ -72,7 +72,7 @@ def steps(tools: Tools) -> tuple[Step[Seen], ...]:
         ExcludeInstances(tools),  # data leaves before pods do
         ChangeCoordinators(tools),  # coordinators leave before their pods do
         BounceProcesses(tools),  # one restart of all that need it
-        CheckMaintenanceMode(),
+        CheckMaintenanceMode(tools),  # a zone is let go before the next one is taken
         UpdatePods(tools),
         RemoveServices(tools),
         RemoveProcessGroups(tools),  # last: nothing above may still need them

@@ -31,6 +31,9 @@ COORDINATORS_UNDESIRED: Final[tuple[Guard, ...]] = (
     on.most_coordinators_answer,
     on.recovered_for(300),
 )
+#: That a zone may be away is told where that can be kept; that it may not, when all is well again.
+BEGIN_MAINTENANCE: Final[tuple[Guard, ...]] = (on.database_is_available,)
+END_MAINTENANCE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.load_is_light)
 BOUNCE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.may_bounce)
 #: What a status must be like, so that it proves that nothing is left on a process.
 PROOF: Final[tuple[Guard, ...]] = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 
 from msgspec import UNSET
 
@@ -19,6 +20,18 @@ class Maintenance:
 
     zone: str
     seconds: float
+
+    def __str__(self) -> str:
+        """Say so; minutes are enough, and whoever is told is not told anew every second.
+
+        >>> str(Maintenance("z5", 61.5))
+        'zone z5 is under maintenance for at most 120 s more'
+        """
+        return f"zone {self.zone} is under maintenance for at most {self._minutes * 60} s more"
+
+    @property
+    def _minutes(self) -> int:
+        return max(1, ceil(self.seconds / 60))
 
 
 def maintenance(status: Status) -> Fact[Maintenance | None]:

@@ -19,6 +19,7 @@ from stateward.fdb.api.database import DatabaseConfiguration
 from stateward.fdb.api.status import (
     FoundationDBClusterStatus,
     Health,
+    MaintenanceModeInfo,
     Progress,
     RequiredAddresses,
 )
@@ -65,6 +66,8 @@ class Told:
     running: Version | None = None
     adopted_from: str = ""
     progress: Progress | None = None
+    #: What is on record of maintenance, if that is new; without a zone: nothing any more.
+    maintenance: MaintenanceModeInfo | None = None
     #: What is thought of the coordinators; None: nobody has thought of them yet.
     coordinators: coordinating.CoordinatorPlan | None = None
     #: The spec cannot be honoured, so nothing is as it says.
@@ -75,15 +78,15 @@ class Told:
     #: Names of groups that are not made from what they would be made from now.
     outdated: frozenset[str] = field(default_factory=frozenset)
     addresses: RequiredAddresses = field(default_factory=RequiredAddresses)
+    #: Which images groups have.
+    image_types: frozenset[str] = field(default_factory=frozenset)
 
 
 def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
     """Return the status that the cluster should have; the view holds the one that it has."""
     former = view.status
     outcomes = [_blocking(outcome, pass_) for _, outcome in pass_.said]
-    judged = CoordinatorPlan()
-    if view.configured:
-        judged = pass_.coordinators or coordinating.judge(view)
+    judged = _coordinating(view, pass_)
     wrong = judged.wrong
     differences = Differences(
         configuration=_configuration_differs(view),
@@ -118,15 +121,22 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         has_listen_ips_for_all_pods=True,
         storage_servers_per_disk=_densities(view, ProcessClass.STORAGE),
         log_servers_per_disk=_densities(view, ProcessClass.LOG, ProcessClass.TRANSACTION),
-        image_types=(view.spec.image_type or "unified",),
+        image_types=tuple(sorted({*pass_.image_types, view.spec.image_type or "unified"})),
         process_groups=groups,
         process_groups_truncated=truncated,
         desired_process_groups=sum(view.counts.values()),
         reconciled_process_groups=reconciled_groups(view, pass_.outdated),
         blockers=blockers(former.blockers, pass_.said, pass_.refused, view.now),
         progress=pass_.progress or _moving(view),
+        maintenance_mode_info=_maintenance(view, pass_),
         conditions=conditions.merge(former.conditions, said, view.now),
     )
+
+
+def _coordinating(view: ClusterView, pass_: Told) -> CoordinatorPlan:
+    if not view.configured:
+        return CoordinatorPlan()
+    return pass_.coordinators or coordinating.judge(view)
 
 
 def _said(
@@ -189,6 +199,14 @@ def _runs(view: ClusterView, pass_: Told) -> str:
         found = view.status.runs.endswith(_EMULATED)
     version = str(pass_.running or view.running_version)
     return f"{version} {_EMULATED}" if found else version
+
+
+def _maintenance(view: ClusterView, pass_: Told) -> MaintenanceModeInfo | None:
+    """Return what is on record of maintenance: as before, unless the pass says otherwise."""
+    new = pass_.maintenance
+    if new is None:
+        return view.status.maintenance_mode_info
+    return new if new.zone_id else None
 
 
 def _densities(view: ClusterView, *classes: ProcessClass) -> tuple[int, ...]:

@@ -52,6 +52,11 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M39": ("L0", Clue("two")),
     "M39-fdb": ("L0", Clue("fdb-two")),
     "M40": ("P-S1", Clue("fdb-spare")),
+    "M55": ("L0", Clue("fdb-maintenance")),
+    "M56": ("MAINTAIN", Clue("fdb-maintenance")),
+    "M57": ("MAINTAIN", Clue("fdb-maintenance-others")),
+    "M58": ("MAINTAIN", Clue("fdb-maintenance")),
+    "M59": ("MAINTAIN", Clue("fdb-maintenance")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and

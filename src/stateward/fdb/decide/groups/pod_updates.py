@@ -18,7 +18,6 @@ from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.questions import keeps_data, pending_seconds
 from stateward.fdb.decide.groups.replacing import not_now
 from stateward.fdb.decide.held import Held
-from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.status.maintenance import maintenance
 from stateward.fdb.views import ClusterView, GroupView, PodSeen
 
@@ -106,14 +105,14 @@ def _allowed(
     """Return whose pods may be made anew, and why others must not."""
     most, unavailable = view.spec.max_zones_with_unavailable_pods, _unavailable(view)
     at_work = maintenance(view.database)
-    busy = at_work.value.zone if isinstance(at_work, Known) and at_work.value else ""
-    stored = {_place(it) for it in wrong if it.process_class is ProcessClass.STORAGE}
+    busy = at_work.value if isinstance(at_work, Known) else None
+    stored = {_place(it) for it in wrong if keeps_data(it.process_class)}
     free, held = [], []
     for it in wrong:
         if most is not None and _too_many(_place(it), unavailable, most):
             held.append(Held(it.name, f"{len(unavailable)} zones have pods that are away"))
-        elif busy and it.zone != busy and _place(it) in stored:
-            held.append(Held(it.name, f"zone {busy} is under maintenance"))
+        elif busy and it.zone != busy.zone and _place(it) in stored:
+            held.append(Held(it.name, str(busy)))
         elif it.pod is not None and it.pod.terminating_since is None:
             free.append(it)
     return free, tuple(held)

@@ -30,6 +30,8 @@ class Scene:
         #: When a person last asked for something, which everybody can see.
         self.asked_at = -1.0
         self._wishes: dict[ObjectKey, list[tuple[float, FoundationDBCluster]]] = {}
+        #: Which zone operators told a database of, and until when: by the database.
+        self.told: dict[int, tuple[str, float]] = {}
         #: When a process last asked a database how it is.
         self._looked: dict[str, float] = {}
         watchman.on_change(CLUSTERS.name, self._changed)

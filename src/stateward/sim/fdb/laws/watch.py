@@ -12,6 +12,7 @@ from stateward.sim.fdb.laws.claims import Claims
 from stateward.sim.fdb.laws.commands import Commands
 from stateward.sim.fdb.laws.groups import Groups
 from stateward.sim.fdb.laws.intents import Intents
+from stateward.sim.fdb.laws.maintaining import Maintaining
 from stateward.sim.fdb.laws.pods import Stops
 from stateward.sim.fdb.laws.scene import Scene
 from stateward.sim.fdb.laws.words import Words
@@ -54,6 +55,7 @@ class FdbWatch:
         Commands(self.scene)
         Groups(self.scene)
         Intents(self.scene)
+        Maintaining(self.scene)
         Words(self.scene)
 
     def late(self, seconds: float, asleep: float) -> None:

@@ -19,7 +19,7 @@ Room = Mapping[str, int]
 
 _PODS: Final = "delete pods"
 #: What may be repeated when nobody heard whether it was done.
-_ALWAYS: Final[Room] = {"fdb exclude": 1, "fdb include": 1}
+_ALWAYS: Final[Room] = {"fdb exclude": 1, "fdb include": 1, "fdb maintenance": 6}
 #: Whoever coordinated may be another afterwards.
 _MOVED: Final[Room] = {"fdb coordinators": 2}
 #: A bounce that was not seen to have come to its end may be repeated, and so may a change.

@@ -12,6 +12,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS
 from stateward.sim.fdb.acts.people import FOREIGN
 from stateward.sim.fdb.laws.claims import lost_without
+from stateward.sim.fdb.laws.maintaining import is_ours
 from stateward.sim.fdb.laws.scene import Scene
 from stateward.sim.laws.rates import Rates
 
@@ -60,6 +61,8 @@ def _left_over(scene: Scene, groups: set[ObjectKey]) -> Iterator[str]:
         for entry in sorted(map(str, database.excluded - {known})):
             if database.servers:
                 yield f"{entry} is left excluded"
+        if database.servers and is_ours(scene, database):
+            yield "a zone is left under maintenance"
 
 
 def _words(scene: Scene, cluster: FoundationDBCluster) -> Iterator[str]:

@@ -157,13 +157,14 @@ def test_zones_with_unavailable_pods_are_limited(
     assert bool(found.held) == (not said)
 
 
-def test_while_another_zone_is_under_maintenance_storage_waits() -> None:
+def test_while_another_zone_is_under_maintenance_whatever_keeps_data_waits() -> None:
     database = recorded("maintenance_on")
-    some = [old("storage-1@a"), old("log-1@a"), old("log-2@b"), old("storage-5@z5")]
-    assert ids(plan(seen(*some, database=database))) == ["log-2"]
+    some = [old("storage-1@a"), old("stateless-1@a"), old("log-2@b"), old("storage-5@z5")]
+    assert ids(plan(seen(*some, database=database))) == ["storage-5"]
+    assert ids(plan(seen(*some, old("stateless-2@c"), database=database))) == ["stateless-2"]
     assert ids(plan(seen(some[0], some[3], database=database))) == ["storage-5"]
     (found,) = plan(seen(some[0], database=database)).held
-    assert found.why == "zone z5 is under maintenance"
+    assert found.why == "zone z5 is under maintenance for at most 600 s more"
 
 
 def test_nothing_is_made_anew_in_an_upgrade_or_while_addresses_change() -> None:

@@ -1,6 +1,7 @@
 """UpdateProcessGroups: what can be changed in place is written into the groups' specs.
 
-Pods do not change by it: those that then differ are made anew by UpdatePods, zone by zone.
+Pods do not change by it: those that then differ are made anew by UpdatePods, zone by zone. Whoever
+must be replaced and has to wait stays what it is: changed in place it would not find its data.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide.groups.replacing import misfits
 from stateward.fdb.decide.groups.shape import same_shape
 from stateward.kube.codec import Json, plain
 from stateward.kube.patch import merge_diff
@@ -29,14 +31,16 @@ class UpdateProcessGroups:
         """Write what differs."""
         changes: dict[str, Json] = {}
         groups = []
+        waiting = {it.group for it in misfits(seen.view, seen.pairs()).held}
         for it, now, wanted in seen.pairs():
-            if not same_shape(now, wanted):
+            if it.name not in waiting and not same_shape(now, wanted):
                 changes[it.name] = shape_difference(now, wanted)
                 groups.append(it)
         for it in seen.view.groups:
             # What becomes of its volume is asked when the cluster goes, which may be at any time.
             policy = seen.view.spec.deletion_policy
-            if it.marked and seen.object_of(it).spec.deletion_policy != policy:
+            stays_so = it.marked or it.name in waiting
+            if stays_so and seen.object_of(it).spec.deletion_policy != policy:
                 changes[it.name] = {"deletionPolicy": policy}
                 groups.append(it)
         if not changes:

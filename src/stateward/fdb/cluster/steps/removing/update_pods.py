@@ -7,12 +7,14 @@ from typing import Final
 from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.fdb.cluster.hands.asking import allowed
 from stateward.fdb.cluster.hands.editing import edit, obsolete
+from stateward.fdb.cluster.hands.maintaining import maintain
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import pod_updates
+from stateward.fdb.decide.groups.maintenance import before_taking
 from stateward.fdb.guards import acts
 
 _AGAIN: Final = 15.0
@@ -38,6 +40,8 @@ class UpdatePods:
             held = await allowed(self._tools, seen, self.name, acts.UPDATE_PODS, "making pods anew")
             if held is not None:
                 return held
+            if (first := before_taking(view, plan)) is not None:
+                return await maintain(self._tools, seen, self.name, first)
         changes = {
             it.name: obsolete(it.pod.uid, view.now) for it in plan.obsolete if it.pod is not None
         }

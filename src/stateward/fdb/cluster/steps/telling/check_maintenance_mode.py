@@ -1,23 +1,41 @@
-"""CheckMaintenanceMode: while somebody works in a zone, nothing is taken from any other."""
+"""CheckMaintenanceMode: what was told of a zone for its pods is taken back when they are back."""
 
 from __future__ import annotations
 
-from stateward.core.facts import Unknown
-from stateward.core.outcome import DONE, Outcome, Retry
+from stateward.core.outcome import DONE, Outcome
+from stateward.fdb.cluster.hands.maintaining import maintain
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.status.maintenance import maintenance
+from stateward.fdb.decide.groups import maintenance, pod_updates
+from stateward.fdb.guards import acts
+from stateward.fdb.guards.guard import refusals
+from stateward.fdb.views import ClusterView
 
 
 class CheckMaintenanceMode:
-    """Says that a zone is under maintenance, and for how long; it is not ended by us."""
+    """Ends or renews our maintenance of a zone, and says what others are at work in.
+
+    It does so whatever the spec says by now: what was begun is ended.
+    """
 
     name = "CheckMaintenanceMode"
 
+    def __init__(self, tools: Tools) -> None:
+        self._tools = tools
+
     async def run(self, seen: Seen) -> Outcome:
-        """Tell of it."""
-        found = maintenance(seen.view.database)
-        if isinstance(found, Unknown) or found.value is None:
+        """Do the next thing, if there is one."""
+        if seen.admin is None or not seen.view.configured:
             return DONE
-        seconds = found.value.seconds
-        words = f"zone {found.value.zone} is under maintenance"
-        return Retry(max(1.0, seconds), "ZoneUnderMaintenance", words)
+        move = maintenance.check(seen.view, wants=_wanted(seen.view))
+        return DONE if move is None else await maintain(self._tools, seen, self.name, move)
+
+
+def _wanted(view: ClusterView) -> str:
+    """Return the zone whose pods go right now, if they go under maintenance."""
+    noted = maintenance.noted_of(view.status.maintenance_mode_info)
+    options = view.spec.automation_options.maintenance_mode_options
+    if noted is None or not options.use_maintenance_mode_checker:
+        return ""
+    plan = pod_updates.plan(view)
+    return plan.zone if plan.obsolete and not refusals(acts.UPDATE_PODS, view) else ""
