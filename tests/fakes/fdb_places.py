@@ -18,6 +18,7 @@ from stateward.kube.meta import ObjectKey
 APART: Json = {
     "faultDomain": {"key": "foundationdb.org/none"},
     "lockOptions": {"disableLocks": True},
+    "processCounts": {"stateless": 1},
 }
 
 

@@ -17,7 +17,7 @@ from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import configuration, making
-from stateward.fdb.decide.places import steps
+from stateward.fdb.decide.layouts import engines, steps
 from stateward.fdb.guards.guard import Guard
 from stateward.fdb.model.configuration import Configuration
 from stateward.fdb.status import configuration as told
@@ -53,7 +53,7 @@ class UpdateDatabaseConfiguration:
         if elsewhere := steps.elsewhere(seen.view, live.value):
             return Retry(_AWAY, "ConfiguredElsewhere", f"{'; '.join(wrong)}; {elsewhere}")
         step = configuration.next_step(live.value, wanted)
-        asked = (making.enough_zones, steps.enough_places)
+        asked = (making.enough_zones, steps.enough_places, engines.engine_can_change)
         few = [it for ask in asked if (it := ask(seen.view, live.value, step)) is not None]
         if few:
             return held(seen, self.name, few, "configuring")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.outcome import DONE, Outcome, Retry
-from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.asking import allowed, held
 from stateward.fdb.cluster.hands.editing import edit, obsolete
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.saying import done
@@ -13,6 +13,7 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import pod_updates
+from stateward.fdb.decide.layouts import single
 from stateward.fdb.guards import acts
 
 _AGAIN: Final = 15.0
@@ -34,13 +35,16 @@ class UpdatePods:
             if not plan.held:
                 return DONE
             return Retry(_AGAIN, "PodUpdateHeld", told(plan.held))
+        if (last := single.no_last_copy_goes(view, plan.obsolete)) is not None:
+            return held(seen, self.name, (last,), "making pods anew")
         if view.configured:
-            held = await allowed(self._tools, seen, self.name, acts.UPDATE_PODS, "making pods anew")
-            if held is not None:
-                return held
+            why = await allowed(self._tools, seen, self.name, acts.UPDATE_PODS, "making pods anew")
+            if why is not None:
+                return why
         changes = {
             it.name: obsolete(it.pod.uid, view.now) for it in plan.obsolete if it.pod is not None
         }
         found = await edit(self._tools.client, seen.groups, changes)
         where = f" in zone {plan.zone}" if plan.zone else ""
-        return found or done("PodsUpdated", f"pods of {names_of(plan.obsolete)}{where} go")
+        words = f"pods of {names_of(plan.obsolete)}{where} go{single.cost(view, plan.obsolete)}"
+        return found or done("PodsUpdated", words)

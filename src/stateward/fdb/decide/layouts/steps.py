@@ -9,7 +9,7 @@ from typing import Final
 from stateward.core.facts import Known, Unknown
 from stateward.fdb.decide import regions
 from stateward.fdb.decide.configuration import in_order
-from stateward.fdb.decide.places.needs import lacking, places
+from stateward.fdb.decide.layouts.needs import lacking, places
 from stateward.fdb.guards import acts
 from stateward.fdb.guards.guard import Guard, Refusal
 from stateward.fdb.model import locality

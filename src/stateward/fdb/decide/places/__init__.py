@@ -1,1 +1,0 @@
-"""Where copies shall be, by data centers and halls, and whether there is anybody there."""
