@@ -121,10 +121,14 @@ def _counts(state: State, server: Server) -> bool:
 
 def lacks_copies(state: State) -> bool:
     """Tell whether a region that shall have all data has not."""
+    return bool(_lacking(state))
+
+
+def _lacking(state: State) -> list[str]:
     if state.settings is None:
-        return False
-    regional = centers(state, state.settings)
-    return any(fewest_copies(state, it) < state.settings.copies for it in regional)
+        return []
+    copies, regional = state.settings.copies, centers(state, state.settings)
+    return [it for it in regional if fewest_copies(state, it) < copies]
 
 
 def unhealthy_disks(state: State) -> int:
@@ -158,7 +162,7 @@ def seen(state: State) -> Seen:
     return Seen(
         zones=len({it.zone for it in able}),
         centers=frozenset(it.localities.get(locality.DATA_CENTER, "") for it in storing),
-        is_replicated=not lacks_copies(state) and not state.shards.is_moving(),
+        lacking=frozenset(_lacking(state)),
     )
 
 

@@ -24,6 +24,7 @@ from stateward.fdb.api.checks.templates import (
     metadata_problems,
     process_problems,
 )
+from stateward.fdb.api.checks.topology import topology_problems
 from stateward.fdb.api.defaults import folded
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.api.processes import ContainerOverrides
@@ -50,6 +51,7 @@ def problems(cluster: FoundationDBCluster, policy: PodPolicy = ANYTHING) -> tupl
         *_name_problems(cluster),
         *process_problems(spec, policy),
         *(problem for check in _CHECKS for problem in check(spec)),
+        *topology_problems(cluster),
     ]
     return tuple(found)
 

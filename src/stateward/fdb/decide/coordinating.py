@@ -20,7 +20,9 @@ from stateward.fdb.decide.coordinators import Candidate, Rule, TooFew, rule_of
 from stateward.fdb.model import locality
 from stateward.fdb.model.addresses import Address, host_of
 from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.configuration import Redundancy
 from stateward.fdb.model.names import dns_name
+from stateward.fdb.status.configuration import configuration
 from stateward.fdb.status.coordinators import connection_string, coordinators
 from stateward.fdb.status.processes import Reporting, roster
 from stateward.fdb.views import ClusterView, GroupView
@@ -237,7 +239,12 @@ def rule(view: ClusterView) -> Rule:
     """Return how many coordinators there shall be, where, and of which classes."""
     said = {it: coordinator_priority(view.spec, it) for it in ProcessClass}
     priorities = {it: found for it, found in said.items() if found is not None}
-    return rule_of(wanted(view.spec), priorities)
+    shall, live = rule_of(wanted(view.spec), priorities), configuration(view.database)
+    if not isinstance(live, Known) or live.value.redundancy not in set(Redundancy):
+        return shall
+    # As long as the database is in more places than it shall be, so are they.
+    is_ = rule_of(live.value, priorities)
+    return is_ if is_.count > shall.count else shall
 
 
 def judge(view: ClusterView) -> CoordinatorPlan:

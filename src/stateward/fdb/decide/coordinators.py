@@ -48,6 +48,8 @@ class Rule:
     in_a_data_hall: int
     #: By class: whom to take first; a class that is not there does not coordinate.
     priorities: Mapping[ProcessClass, int] = field(default_factory=lambda: PREFERRED)
+    #: The data centers in which they may be, the one first that would rather write; empty: any.
+    centers: tuple[str, ...] = ()
 
     def places(self, it: Candidate) -> tuple[tuple[str, str, int], ...]:
         """Return where a process is, each place with how many it may have."""
@@ -67,13 +69,22 @@ def rule_of(
     [1, 3, 5]
     """
     mode = Redundancy(configuration.redundancy)
-    centers = {it.id for region in configuration.regions for it in region.data_centers}
+    centers = _centers(configuration)
     if configuration.usable_regions > 1:
+        # Of two data centers one has most of them: losing the other one is survived, at least.
         each = -(-_MANY // max(1, len(centers)))
-        return Rule(_MANY, min(each, (_MANY - 1) // 2), _MANY, priorities)
+        return Rule(_MANY, each, _MANY, priorities, centers)
     halls = mode in (Redundancy.THREE_DATA_HALL, Redundancy.THREE_DATA_HALL_FALLBACK)
     count = mode.coordinators
-    return Rule(count, count, _IN_A_HALL if halls else count, priorities)
+    return Rule(count, count, _IN_A_HALL if halls else count, priorities, centers)
+
+
+def _centers(configuration: Configuration) -> tuple[str, ...]:
+    """Return all data centers, those first that have data, and of them who would rather write."""
+    mains = sorted(configuration.regions, key=lambda it: -it.priority)
+    every = [it.main.id for it in mains if it.main is not None]
+    every += [it.id for region in mains for it in region.data_centers]
+    return tuple(dict.fromkeys(every))
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +137,10 @@ def choose(now: Iterable[Address], candidates: Sequence[Candidate], rule: Rule) 
     return Choice(tuple(chosen), new)
 
 
-def _order(it: Candidate, rule: Rule, coordinating: set[Address]) -> tuple[bool, int, str]:
-    return it.address not in coordinating, -rule.priorities[it.process_class], it.name
+def _order(it: Candidate, rule: Rule, coordinating: set[Address]) -> tuple[bool, int, int, str]:
+    place = rule.centers.index(it.data_center) if it.data_center in rule.centers else 0
+    priority = -rule.priorities[it.process_class]
+    return it.address not in coordinating, place, priority, it.name
 
 
 def _objection(it: Candidate, rule: Rule) -> str:
@@ -135,6 +148,8 @@ def _objection(it: Candidate, rule: Rule) -> str:
         return it.objection
     if it.process_class not in rule.priorities:
         return f"is of the class {it.process_class}, which does not coordinate"
+    if rule.centers and it.data_center not in rule.centers:
+        return f"is in data center {it.data_center or '(not said)'}, which is none of the regions"
     return "" if it.zone else "does not say in which zone it is"
 
 

@@ -37,8 +37,11 @@ def why_not(view: ClusterView) -> str:
     if waited:
         return f"{len(waited)} of {len(view.staying())} process groups do not report yet"
     needed = Redundancy(view.spec.database_configuration.redundancy_mode).fault_domains
+    # Those of other clusters count, which join: each of them may be a zone of its own.
+    every = [*found.value.nameless, *(it for some in found.value.groups.values() for it in some)]
     for name, can in (("data", _may_store), ("logs", _may_log)):
-        zones = {it.zone for it in view.staying() if is_whole(it) and can(it)}
+        mine = {it.zone for it in view.staying() if is_whole(it) and can(it.process_class)}
+        zones = mine | _zones(every, can)
         if len(zones) < needed:
             return f"{name} must lie in {needed} zones, and processes report from {len(zones)}"
     return ""
@@ -52,12 +55,12 @@ def _is_late(view: ClusterView, group: GroupView) -> bool:
     return max(lasts or 0.0, pending or 0.0) > patience
 
 
-def _may_store(group: GroupView) -> bool:
-    return group.process_class.may_store
+def _may_store(kind: ProcessClass) -> bool:
+    return kind.may_store
 
 
-def _may_log(group: GroupView) -> bool:
-    return group.process_class.may_log
+def _may_log(kind: ProcessClass) -> bool:
+    return kind.may_log
 
 
 # ------------------------------------------------------------------ more copies

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.fdb.guards import database as on
+from stateward.fdb.guards import regions
 from stateward.fdb.guards.guard import Guard
 
 #: True before anything but a repair.
@@ -23,6 +24,20 @@ CONFIGURE: Final[tuple[Guard, ...]] = (
     on.data_is_healthy,
     on.load_is_light,
     on.recovered_for(60),
+)
+#: Regions change, and nobody else may write than before: what the others have does not matter.
+MOVE_REGIONS: Final[tuple[Guard, ...]] = (
+    *_ALWAYS,
+    on.configuration_is_readable,
+    regions.first_region_is_whole,
+    on.load_is_light,
+    on.recovered_for(60),
+)
+#: Another region may write from then on, and may have to at once.
+LET_WRITE: Final[tuple[Guard, ...]] = (
+    *CONFIGURE,
+    regions.all_regions_are_whole,
+    regions.regions_keep_up,
 )
 #: A coordinator is lost: with one more gone there may be no majority, so little is asked.
 COORDINATORS_LOST: Final[tuple[Guard, ...]] = (on.most_coordinators_answer, on.recovered_for(120))

@@ -296,6 +296,7 @@ class Cluster(Part, frozen=True, gc=False):
     data: Data | UnsetType = UNSET
     database_available: bool | UnsetType = UNSET
     database_lock_state: LockState | UnsetType = UNSET
+    datacenter_lag: Lag | UnsetType = UNSET
     fault_tolerance: FaultTolerance | UnsetType = UNSET
     full_replication: bool | UnsetType = UNSET
     generation: int | UnsetType = UNSET

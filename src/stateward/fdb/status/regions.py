@@ -1,4 +1,4 @@
-"""Which logs there must be beside those of the region that a database is run from."""
+"""Which region a database is run from, what others have of it, and which logs there must be."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from msgspec import UNSET, UnsetType
 
 from stateward.core.facts import Fact, Unknown
 from stateward.fdb.status.document import Region
-from stateward.fdb.status.facts import cluster, known, missing
+from stateward.fdb.status.facts import cluster, known, missing, told
 from stateward.fdb.status.reading import Status
 
 _USABLE: Final = "cluster.configuration.usable_regions"
 _REGIONS: Final = "cluster.configuration.regions"
+_TRACKERS: Final = "cluster.data.team_trackers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,3 +61,45 @@ def _has_satellites(region: Region) -> bool:
     centers = [] if region.datacenters is UNSET else region.datacenters
     mode, logs = region.satellite_redundancy_mode, region.satellite_logs
     return bool(mode or logs or any(it.satellite for it in centers))
+
+
+# -------------------------------------------------------------------------- what they have
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """What a region has: whether it is the one that is written to, and how well it is copied."""
+
+    is_first: bool
+    is_healthy: bool
+    #: How many copies there are of what has fewest.
+    fewest: int
+
+
+def primary(status: Status) -> Fact[str]:
+    """Return the data center that the database is run from."""
+    return told(status, cluster(status).active_primary_dc, "cluster.active_primary_dc")
+
+
+def lag(status: Status) -> Fact[float]:
+    """Return for how many seconds the other region is behind."""
+    found = cluster(status).datacenter_lag
+    if found is UNSET or found.seconds is UNSET:
+        return missing(status, "cluster.datacenter_lag")
+    return known(status, found.seconds)
+
+
+def copies(status: Status) -> Fact[tuple[Copies, ...]]:
+    """Return what every region has that shall have data; unknown until somebody has looked."""
+    data = cluster(status).data
+    if data is UNSET or data.team_trackers is UNSET or not data.team_trackers:
+        return missing(status, _TRACKERS)
+    if wrong := status.flaw(_TRACKERS):
+        return Unknown(f"the status cannot be read: {wrong}")
+    found = []
+    for it in data.team_trackers:
+        state = it.state
+        if state is UNSET or state.healthy is UNSET or state.min_replicas_remaining is UNSET:
+            return missing(status, _TRACKERS)
+        found.append(Copies(it.primary is True, state.healthy, state.min_replicas_remaining))
+    return known(status, tuple(found))

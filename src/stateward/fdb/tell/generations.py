@@ -92,7 +92,10 @@ def _shrinks(view: ClusterView) -> bool:
     there = Counter(it.process_class for it in view.staying())
     extra = any(many > view.counts.get(kind, 0) for kind, many in there.items())
     stays = any(it.marked and not _is_going(it) for it in view.groups)
-    return extra or stays or bool(listed(view).to_mark)
+    # Whoever has another prefix is to be replaced, whatever else is right about it.
+    prefix = view.spec.process_group_id_prefix
+    renamed = any(it.id.prefix != prefix for it in view.staying())
+    return extra or stays or renamed or bool(listed(view).to_mark)
 
 
 def _is_going(group: GroupView) -> bool:

@@ -57,6 +57,11 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M57": ("MAINTAIN", Clue("fdb-maintenance-others")),
     "M58": ("MAINTAIN", Clue("fdb-maintenance")),
     "M59": ("MAINTAIN", Clue("fdb-maintenance")),
+    "M50": ("F-S21", Clue("fdb-regions")),
+    "M51": ("F-S21", Clue("fdb-regions")),
+    "M52": ("F-S16", Clue("fdb-regions")),
+    "M53": ("F-S22", Clue("fdb-halls")),
+    "M54": ("F-S22", Clue("fdb-halls")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and

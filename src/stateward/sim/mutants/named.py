@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.sim.mutants import members, wishes
-from stateward.sim.mutants.fdb import leaving, maintaining, staying
+from stateward.sim.mutants.fdb import leaving, maintaining, places, staying
 from stateward.sim.mutants.planting import Named
 
 _BUGS: Final = (
@@ -13,6 +13,7 @@ _BUGS: Final = (
     *wishes.BUGS,
     *leaving.BUGS,
     *maintaining.BUGS,
+    *places.BUGS,
     *staying.BUGS,
 )
 NAMED: Final[dict[str, Named]] = {it.id: it for it in sorted(_BUGS, key=lambda it: it.id)}

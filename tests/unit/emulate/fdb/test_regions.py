@@ -46,15 +46,21 @@ EVERYWHERE = Seen(zones=9, centers=frozenset({"dc1", "dc2"}))
         ("", BOTH, Seen(9, frozenset({"dc1", "dc9"})), refusals.OUTSIDE),
         ("", BOTH, Seen(9, frozenset({"dc1"})), ""),
         (ONE, "usable_regions=2", EVERYWHERE, ""),
-        (ONE, "usable_regions=2", Seen(9, frozenset({"dc1"})), refusals.NOBODY_THERE),
+        (ONE, "usable_regions=2", Seen(9, frozenset({"dc1"})), ""),
         (BOTH, "usable_regions=2", EVERYWHERE, refusals.TWO_WANTED),
         ("", f"{ONE} usable_regions=2", EVERYWHERE, refusals.BOTH),
         (f"{ONE} usable_regions=2", BOTH, EVERYWHERE, ""),
         (
             f"{ONE} usable_regions=2",
             BOTH,
-            Seen(9, frozenset({"dc1", "dc2"}), is_replicated=False),
+            Seen(9, frozenset({"dc1", "dc2"}), lacking=frozenset({"dc2"})),
             refusals.NOT_REPLICATED,
+        ),
+        (
+            f"{ONE} usable_regions=2",
+            "logs=4",
+            Seen(9, frozenset({"dc1", "dc2"}), lacking=frozenset({"dc2"})),
+            "",
         ),
         (BOTH, "three_datacenter", EVERYWHERE, refusals.NO_REGIONS),
         ("", "triple", Seen(2), refusals.TOO_FEW),
@@ -67,6 +73,14 @@ def test_what_is_refused(before: str, words: str, seen: Seen, why: str) -> None:
     assert objection(config, tokens.read(words.split()), seen) == why
     forced = objection(config, tokens.read(["FORCE", *words.split()]), seen)
     assert forced == (why if why in (refusals.SEALED, refusals.INVALID) else "")
+
+
+def test_data_centers_count_where_they_were_no_regions() -> None:
+    config = Settings().changed(tokens.read(["new", "three_datacenter", "ssd", *ONE.split()]))
+    asked, here = tokens.read(["double", "usable_regions=2"]), Seen(9, frozenset({"dc1"}))
+    assert objection(config, asked, here) == refusals.NOBODY_THERE
+    one_more = Seen(9, frozenset({"dc1", "dc2", "dc9"}))
+    assert objection(config, asked, one_more) == "", "of three data centers one is left out"
 
 
 def test_it_is_refused_in_words_of_fdbcli() -> None:

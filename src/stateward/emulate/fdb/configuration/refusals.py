@@ -59,8 +59,8 @@ class Seen:
     #: How many zones they are in, and in which data centers those are that do store data.
     zones: int
     centers: frozenset[str] = frozenset()
-    #: Whether all regions have all copies.
-    is_replicated: bool = True
+    #: Data centers that shall have all data, and have not yet.
+    lacking: frozenset[str] = frozenset()
 
 
 def objection(before: Settings | None, asked: Asked, seen: Seen) -> str:
@@ -95,21 +95,25 @@ def _avoidable(before: Settings, after: Settings, seen: Seen) -> Iterator[str]:
         yield BOTH
     if resized and sum(it.is_wanted for it in after.regions) > 1:
         yield TWO_WANTED
-    if before.usable_regions > 1 and (moved or resized) and not seen.is_replicated:
+    if after.usable_regions > 1 and any(
+        it.is_wanted and it.center in seen.lacking for it in after.regions
+    ):
         yield NOT_REPLICATED
     if after.regions and after.redundancy.startswith("three_datacenter"):
         yield NO_REGIONS
-    if after.regions and (moved or resized):
-        yield from _misplaced(after, seen)
+    if after.regions:
+        yield from _misplaced(before, after, seen)
     if after.redundancy != before.redundancy and _spans(after) > seen.zones:
         yield TOO_FEW
 
 
-def _misplaced(after: Settings, seen: Seen) -> Iterator[str]:
+def _misplaced(before: Settings, after: Settings, seen: Seen) -> Iterator[str]:
+    """Yield where data is that must not be; data centers count only where they are no regions."""
     centers = {it.center for it in after.regions}
-    if seen.centers - centers:
+    by_centers = before.redundancy.startswith("three_datacenter")
+    if len(seen.centers - centers) > int(by_centers):
         yield OUTSIDE
-    if after.usable_regions > 1 and centers - seen.centers:
+    if by_centers and after.usable_regions > 1 and centers - seen.centers:
         yield NOBODY_THERE
 
 
@@ -124,6 +128,7 @@ def _nonsense(settings: Settings) -> str:
         if isinstance(found, int) and found < 1 and found != -1:
             return INVALID
     documents = settings.values.get("regions") or []
-    if settings.usable_regions > max(1, len(documents)) or regions.is_nonsense(documents):
+    too_many = settings.usable_regions > max(1, len(documents)) or len(documents) > regions.MOST
+    if too_many or regions.is_nonsense(documents):
         return INVALID
     return INVALID if settings.values.get("tenant_mode") == "required_experimental" else ""

@@ -14,6 +14,8 @@ SATELLITES: Final[Mapping[str, int]] = {
     "two_satellite_safe": 4,
     "two_satellite_fast": 4,
 }
+#: How many regions a database can have.
+MOST: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,13 @@ def _priority(center: Mapping[str, Any]) -> int:
 
 
 def is_nonsense(documents: Sequence[Any] | None) -> bool:
-    """Tell whether a data center is in two regions, or satellites are wanted that are not there."""
+    """Tell whether a data center is in two regions, or twice in one, or a satellite lacks."""
     found = read(documents)
     every = [it.center for it in found]
     lacking = any(it.satellite_copies and not it.satellites for it in found)
-    return len(set(every)) < len(every) or lacking
+    twice = any(_is_twice([it.center, *it.satellites]) for it in found)
+    return _is_twice(every) or lacking or twice
+
+
+def _is_twice(names: Sequence[str]) -> bool:
+    return len(set(names)) < len(names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -22,6 +23,8 @@ from stateward.sim.laws.watchman import Actor
 #: Of which copies are kept, in zones of their own.
 _KEEPERS: Final = ("storage", "log")
 _NEW: Final = "configure new "
+#: Coordinators of a database in several places; of two places one has most of them.
+_MANY, _PAIR = 9, 2
 #: Seconds in which what one controller wrote is seen by the other.
 _KNOWN: Final = 5.0
 
@@ -150,9 +153,13 @@ class Commands:
             self._scene.report("F-S16", actor, "a coordinator is chosen that is not there")
         if len({it.zone for it in there}) < len(there):
             self._scene.report("F-S16", actor, "two coordinators are chosen in one zone")
-        wanted = {2 * _redundancy(it).fault_domains - 1 for it in self._scene.recent(about)}
+        wanted = {_coordinators(it) for it in self._scene.recent(about)}
+        if database.settings is not None and database.settings.usable_regions > 1:
+            wanted.add(_MANY)
         if wanted and len(addresses) not in wanted:
             self._scene.report("F-S16", actor, f"{len(addresses)} coordinators are chosen")
+        for sentence in _crowded(database, there):
+            self._scene.report("F-S16", actor, sentence)
         for it in self._scene.truth.groups(about):
             mine = {
                 one.server.disk.process_id for one in self._scene.truth.processes(it.metadata.key)
@@ -201,6 +208,27 @@ def _at(database: Database, address: Address) -> Server | None:
 def _count(cluster: FoundationDBCluster, kind: str) -> int:
     counts = cluster.spec.process_counts
     return max(0, int(getattr(counts, kind, 0) or 0))
+
+
+def _coordinators(cluster: FoundationDBCluster) -> int:
+    """Return how many coordinators a cluster asks for: more where it is in several places."""
+    usable = cluster.spec.database_configuration.usable_regions
+    return _MANY if usable > 1 else _redundancy(cluster).coordinators
+
+
+def _crowded(database: Database, chosen: list[Server]) -> Iterator[str]:
+    """Yield which data center or hall has a majority of coordinators, where it must not."""
+    settings = database.settings
+    if settings is None or len(chosen) < _MANY:
+        return
+    names = {it.center for it in settings.regions}
+    names |= {it for region in settings.regions for it in region.satellites}
+    kinds = ((locality.DATA_CENTER, len(names) > _PAIR), (locality.DATA_HALL, not names))
+    for key, counts in kinds:
+        many = Counter(it.localities[key] for it in chosen if key in it.localities)
+        for place, number in sorted(many.items()):
+            if counts and number > len(chosen) // 2:
+                yield f"{number} of {len(chosen)} coordinators are chosen in {place}"
 
 
 def _redundancy(cluster: FoundationDBCluster) -> Redundancy:

@@ -14,6 +14,7 @@ from stateward.sim.fdb.laws.groups import Groups
 from stateward.sim.fdb.laws.intents import Intents
 from stateward.sim.fdb.laws.maintaining import Maintaining
 from stateward.sim.fdb.laws.pods import Stops
+from stateward.sim.fdb.laws.regions import Reconfigurations
 from stateward.sim.fdb.laws.scene import Scene
 from stateward.sim.fdb.laws.words import Words
 from stateward.sim.fdb.operators import TWIN
@@ -53,6 +54,7 @@ class FdbWatch:
         Stops(self.scene)
         Claims(self.scene)
         Commands(self.scene)
+        Reconfigurations(self.scene)
         Groups(self.scene)
         Intents(self.scene)
         Maintaining(self.scene)

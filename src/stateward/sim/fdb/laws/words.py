@@ -50,7 +50,7 @@ class Words:
         there = Counter(it.spec.process_class for it in staying)
         for kind in _CLASSES:
             wanted = getattr(cluster.spec.process_counts, kind, None)
-            if wanted and there[kind] != wanted:
+            if wanted and there[kind] != max(0, wanted):  # -1 stands for none
                 yield f"{there[kind]} groups of class {kind} of {wanted}"
         yield from (
             f"{it.metadata.name} is not part of the database"

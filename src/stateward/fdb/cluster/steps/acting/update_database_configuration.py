@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from stateward.core.errors import PeerError
@@ -16,7 +17,8 @@ from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import configuration, making
-from stateward.fdb.guards import acts
+from stateward.fdb.decide.layouts import engines, steps
+from stateward.fdb.guards.guard import Guard
 from stateward.fdb.model.configuration import Configuration
 from stateward.fdb.status import configuration as told
 from stateward.fdb.status import health
@@ -48,11 +50,15 @@ class UpdateDatabaseConfiguration:
         wanted = configuration.wanted(seen.view.spec)
         if not (wrong := configuration.differs(live.value, wanted)):
             return DONE
+        if elsewhere := steps.elsewhere(seen.view, live.value):
+            return Retry(_AWAY, "ConfiguredElsewhere", f"{'; '.join(wrong)}; {elsewhere}")
         step = configuration.next_step(live.value, wanted)
-        few = making.enough_zones(seen.view, live.value, step)
-        if few is not None:
-            return held(seen, self.name, (few,), "configuring")
-        return await self._change(seen, seen.admin, step, wrong)
+        asked = (making.enough_zones, steps.enough_places, engines.engine_can_change)
+        few = [it for ask in asked if (it := ask(seen.view, live.value, step)) is not None]
+        if few:
+            return held(seen, self.name, few, "configuring")
+        guards = steps.guards(seen.view, live.value, step)
+        return await self._change(seen, step, guards, wrong)
 
     async def _make(self, seen: Seen, admin: Admin) -> Outcome:
         """Make it, once: the database itself refuses to be made twice."""
@@ -64,11 +70,11 @@ class UpdateDatabaseConfiguration:
             )
         if there.value:
             return DONE  # it was made; UpdateStatus notes it when it can be asked
-        if missing := making.why_not(seen.view):
-            return Retry(_SOON, "ProcessesMissing", missing)
+        if (early := _too_early(seen)) is not None:
+            return early
         if not await is_unchanged(self._tools.client, seen.cluster):
             return CHANGED
-        wanted = configuration.wanted(seen.view.spec)
+        wanted = steps.first(seen.view, configuration.wanted(seen.view.spec))
         try:
             await self._tools.fence.change(admin.create, wanted)
         except DatabaseRefused as error:
@@ -80,21 +86,32 @@ class UpdateDatabaseConfiguration:
         return done("DatabaseMade", "the database was made", _SOON, asked=wanted.tokens())
 
     async def _change(
-        self, seen: Seen, admin: Admin, step: Configuration, wrong: tuple[str, ...]
+        self, seen: Seen, step: Configuration, guards: Sequence[Guard], wrong: Sequence[str]
     ) -> Outcome:
+        if seen.admin is None:
+            return DONE
         what = f"the configuration differs: {'; '.join(wrong)}"
         if isinstance(found := health.is_available(seen.view.database), Known) and not found.value:
             return Retry(
                 _AWAY, "DatabaseUnavailable", f"{what}; it is not changed while it is away"
             )
-        why = await allowed(self._tools, seen, self.name, acts.CONFIGURE, "configuring")
+        why = await allowed(self._tools, seen, self.name, guards, "configuring")
         if why is not None:
             return why
         try:
-            await self._tools.fence.change(admin.configure, step)
+            await self._tools.fence.change(seen.admin.configure, step)
         except PeerError as error:
             return trouble(what, error)
         return done("DatabaseConfigured", what, _SOON, asked=step.tokens())
+
+
+def _too_early(seen: Seen) -> Outcome | None:
+    """Return what must come before a database is made; None: it can be made now."""
+    if seen.view.spec.seed_connection_string:
+        words = "the database of seedConnectionString is not made yet: its own cluster makes it"
+        return Retry(_AWAY, "DatabaseNotMade", words)
+    missing = making.why_not(seen.view)
+    return Retry(_SOON, "ProcessesMissing", missing) if missing else None
 
 
 def _left_to_people(seen: Seen) -> Outcome:

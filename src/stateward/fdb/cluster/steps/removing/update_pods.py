@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.outcome import DONE, Outcome, Retry
-from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.asking import allowed, held
 from stateward.fdb.cluster.hands.editing import edit, obsolete
 from stateward.fdb.cluster.hands.maintaining import maintain
 from stateward.fdb.cluster.hands.marking import names_of
@@ -15,6 +15,7 @@ from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import pod_updates
 from stateward.fdb.decide.groups.maintenance import before_taking
+from stateward.fdb.decide.layouts import single
 from stateward.fdb.guards import acts
 
 _AGAIN: Final = 15.0
@@ -36,10 +37,12 @@ class UpdatePods:
             if not plan.held:
                 return DONE
             return Retry(_AGAIN, "PodUpdateHeld", told(plan.held))
+        if (last := single.no_last_copy_goes(view, plan.obsolete)) is not None:
+            return held(seen, self.name, (last,), "making pods anew")
         if view.configured:
-            held = await allowed(self._tools, seen, self.name, acts.UPDATE_PODS, "making pods anew")
-            if held is not None:
-                return held
+            why = await allowed(self._tools, seen, self.name, acts.UPDATE_PODS, "making pods anew")
+            if why is not None:
+                return why
             if (first := before_taking(view, plan)) is not None:
                 return await maintain(self._tools, seen, self.name, first)
         changes = {
@@ -47,4 +50,5 @@ class UpdatePods:
         }
         found = await edit(self._tools.client, seen.groups, changes)
         where = f" in zone {plan.zone}" if plan.zone else ""
-        return found or done("PodsUpdated", f"pods of {names_of(plan.obsolete)}{where} go")
+        words = f"pods of {names_of(plan.obsolete)}{where} go{single.cost(view, plan.obsolete)}"
+        return found or done("PodsUpdated", words)

@@ -1,0 +1,1 @@
+"""What a configuration asks for, and whether that can be had now."""
