@@ -23,6 +23,7 @@ from stateward.fdb.api.checks.templates import (
     metadata_problems,
     process_problems,
 )
+from stateward.fdb.api.checks.transport import transport_problems
 from stateward.fdb.api.defaults import folded
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.api.processes import ContainerOverrides
@@ -288,6 +289,7 @@ _CHECKS: Final[tuple[Callable[[FoundationDBClusterSpec], Iterator[Problem]], ...
     _removal_problems,
     _target_problems,
     surroundings_problems,
+    transport_problems,
     _container_problems,
     _config_map_problems,
     _automation_problems,
