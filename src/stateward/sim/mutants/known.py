@@ -52,6 +52,10 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M39": ("L0", Clue("two")),
     "M39-fdb": ("L0", Clue("fdb-two")),
     "M40": ("P-S1", Clue("fdb-spare")),
+    "M46": ("F-S31", Clue("fdb-tls-on")),
+    "M47": ("F-S30", Clue("fdb-tls-pods")),
+    "M48": ("L0", Clue("fdb-tls-late")),
+    "M49": ("L0", Clue("fdb-tls-off")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and

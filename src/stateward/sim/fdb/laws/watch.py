@@ -14,6 +14,7 @@ from stateward.sim.fdb.laws.groups import Groups
 from stateward.sim.fdb.laws.intents import Intents
 from stateward.sim.fdb.laws.pods import Stops
 from stateward.sim.fdb.laws.scene import Scene
+from stateward.sim.fdb.laws.transport import Listeners
 from stateward.sim.fdb.laws.words import Words
 from stateward.sim.fdb.operators import TWIN
 from stateward.sim.fdb.world import FdbWorld
@@ -54,6 +55,7 @@ class FdbWatch:
         Commands(self.scene)
         Groups(self.scene)
         Intents(self.scene)
+        Listeners(self.scene)
         Words(self.scene)
 
     def late(self, seconds: float, asleep: float) -> None:
