@@ -23,6 +23,7 @@ _RULE: Final = re.compile(
     r"|Check\.(?:Valid|Unexpired)=[01]",
     re.DOTALL,
 )
+_BEGINS: Final = "BEGIN CERTIFICATE"
 _APART: Final = re.compile(r"(?<!\\)[,|;]")
 
 
@@ -78,11 +79,11 @@ def _rule_problems(rules: str, where: str) -> Iterator[Problem]:
 
 def _authority_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
     for number, text in enumerate(spec.trusted_cas):
-        if "-----BEGIN CERTIFICATE-----" not in text or not are_certificates(text.encode()):
+        if _BEGINS in text and not are_certificates(text.encode()):
             yield Problem(
                 f"spec.trustedCAs[{number}]",
-                "must be certificates in PEM",
-                hint="as in the file ca.crt of who signed the certificates; never a key",
+                "must be certificates in PEM, whole",
+                hint="as in the file ca.crt of who signed the certificates",
             )
 
 
