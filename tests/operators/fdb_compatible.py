@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from operators.fdb_manifests import spec
 from stateward.kube.codec import Json
+from stateward.sim.papers import CERTIFICATE
 
 _SMALL: Json = {"requests": {"cpu": "250m", "memory": "128Mi"}}
 COMPATIBLE: dict[str, Json] = {
@@ -100,6 +101,14 @@ COMPATIBLE: dict[str, Json] = {
                                 ],
                                 "volumeMounts": [{"name": "tls", "mountPath": "/tls"}],
                             },
+                            {
+                                "name": "foundationdb-kubernetes-sidecar",
+                                "env": [
+                                    {"name": "FDB_TLS_CERTIFICATE_FILE", "value": "/tls/tls.crt"},
+                                    {"name": "FDB_TLS_KEY_FILE", "value": "/tls/tls.key"},
+                                ],
+                                "volumeMounts": [{"name": "tls", "mountPath": "/tls"}],
+                            },
                         ],
                         "volumes": [{"name": "tls", "secret": {"secretName": "fdb-tls"}}],
                         "tolerations": [{"key": "storage", "operator": "Exists"}],
@@ -142,7 +151,7 @@ COMPATIBLE: dict[str, Json] = {
             "enableTls": True,
             "imageConfigs": [{"baseImage": "registry.example.org:5000/side"}],
         },
-        "trustedCAs": ["-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----"],
+        "trustedCAs": [CERTIFICATE],
         "sidecarVariables": ["RACK"],
         "logGroup": "shop",
         "imageType": "split",

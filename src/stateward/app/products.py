@@ -28,8 +28,12 @@ from stateward.fdb.api.kind import CLUSTERS
 from stateward.kube.client import Client
 from stateward.kube.resources import Resource
 from stateward.runtime.supervisor import Supervisor
+from stateward.runtime.telling import logs
 from stateward.runtime.telling.metrics import Metrics
 
+_log: Final = logs.get("operator")
+#: Says that sidecars are believed whatever their certificates call them.
+_ANY_HOST: Final = "DISABLE_SIDECAR_TLS_CHECK"
 #: How many programs of FoundationDB run at once; those of a sick database wait out their deadline.
 _PROGRAMS: Final = 8
 
@@ -89,7 +93,8 @@ async def _foundationdb(site: Site) -> AsyncIterator[Supervisor]:
         meter = site.metrics.programs("fdb")
         databases = ProgramDatabases(Shared(binaries, Turns(_PROGRAMS), site.ports.clock, meter))
         stack.callback(databases.close)
-        agents = HttpAgents(Tls.told(os.environ))
+        tls = Tls.told(os.environ)
+        agents = HttpAgents(tls, checks_hosts=not _any_host())
         stack.push_async_callback(agents.close)
         options = fdb.FdbOptions(
             databases=databases,
@@ -98,9 +103,21 @@ async def _foundationdb(site: Site) -> AsyncIterator[Supervisor]:
             namespaces=site.settings.namespaces,
             selector=site.settings.selector,
             names_resolve=site.settings.local_cluster is None,
+            certified=tls is not None,
             lease=site.settings.lease("foundationdb"),
         )
         yield fdb.assemble(site.client, site.ports, site.identity, site.metrics, options=options)
+
+
+def _any_host() -> bool:
+    """Tell whether certificates of sidecars need not name their pods, as somebody asked for."""
+    if os.environ.get(_ANY_HOST) != "1":
+        return False
+    _log.warning(
+        f"{_ANY_HOST}=1: certificates of sidecars need not name their pods; who signed them is"
+        " asked for all the same"
+    )
+    return True
 
 
 def _book(settings: Settings) -> AddressBook:

@@ -14,7 +14,9 @@ from stateward.fdb.cluster.controller import CONTROLLER, ClusterReconciler
 from stateward.fdb.cluster.hands.fence import Fence
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.turns import Alone
+from stateward.fdb.cluster.listening import Listening
 from stateward.fdb.cluster.observe import Observer, Sources
+from stateward.fdb.cluster.papers import Archive
 from stateward.fdb.cluster.plans import Plans
 from stateward.fdb.groups import caches as groups_caches
 from stateward.fdb.groups.board import Board, Listener
@@ -78,6 +80,8 @@ class FdbOptions:
     selector: str = ""
     #: Whether names of pods lead to them; not so where there is no DNS.
     names_resolve: bool = True
+    #: Whether it has a certificate of its own, to ask databases and sidecars that speak TLS.
+    certified: bool = True
     #: None: this instance acts alone and nobody is asked.
     lease: ObjectKey | None = LEASE
 
@@ -218,7 +222,9 @@ class _Room:
 def _cluster_controller(room: _Room) -> Controller:
     kit, watched = room.kit, room.watched
     plans = Plans(names_resolve=kit.options.names_resolve)
-    observer = Observer(Sources(room.eyes, kit.options.databases, plans))
+    archive = Archive(room.acting, kit.ports.clock)
+    listening = Listening(room.eyes.caches, archive, kit.options.certified)
+    observer = Observer(Sources(room.eyes, kit.options.databases, plans, listening))
     chance = kit.ports.stream("groups").chance
     tools = Tools(room.acting, Alone(), Fence(kit.elector.leadership), chance, kit.board)
     teller = kit.teller(CONTROLLER, room.acting)

@@ -17,6 +17,7 @@ from stateward.fdb.api.status import FoundationDBClusterStatus
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import ProcessGroupID
+from stateward.fdb.model.transport import Transport
 from stateward.fdb.status.processes import Reporting
 from stateward.fdb.status.reading import Status
 from stateward.kube.meta import ObjectKey
@@ -132,6 +133,8 @@ class ClusterView:
     connection: ConnectionString | None = None
     #: The database was made once.
     configured: bool = False
+    #: How processes shall listen now.
+    transport: Transport = field(default_factory=Transport)
     #: Groups of which something is true beside that they are ready: what a step looks for.
     unwell: tuple[GroupView, ...] = field(init=False, repr=False, compare=False)
     _staying: tuple[GroupView, ...] = field(init=False, repr=False, compare=False)

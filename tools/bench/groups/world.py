@@ -19,7 +19,9 @@ from stateward.fdb.cluster.controller import ClusterReconciler
 from stateward.fdb.cluster.hands.fence import Fence
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.turns import Alone
+from stateward.fdb.cluster.listening import Listening
 from stateward.fdb.cluster.observe import Observer, Sources
+from stateward.fdb.cluster.papers import Archive
 from stateward.fdb.cluster.plans import Plans
 from stateward.fdb.groups.board import Board
 from stateward.fdb.groups.caches import GroupCaches, by_cluster, by_instance
@@ -173,7 +175,8 @@ class Rested:
         alone = election.Alone(clock, metrics.leader("me"))
         alone.leadership.renewed(float("inf"))
         tools = Tools(paper.client, Alone(), Fence(alone.leadership), paper.ports.chance)
-        observer = Observer(Sources(eyes, cast("Any", paper.database), Plans()))
+        listening = Listening(self.caches, Archive(paper.client, clock))
+        observer = Observer(Sources(eyes, cast("Any", paper.database), Plans(), listening))
 
         def teller(name: str) -> Teller:
             recorder = Recorder(paper.client, clock, name, metrics.events(), instance="me")

@@ -51,6 +51,8 @@ FOUNDATIONDB: Final = (
     Right("", "events", ("create", "patch")),
     Right("", "persistentvolumeclaims", (*_KEPT, "delete")),
     Right("", "pods", (*_KEPT, "delete")),
+    # Those that templates of pods name for TLS, one by one; never a list of all.
+    Right("", "secrets", ("get",)),
     Right("", "services", (*_KEPT, "delete")),
     Right(_FDB, "foundationdbclusters", _READ),
     Right(_FDB, "foundationdbclusters/status", ("patch",)),

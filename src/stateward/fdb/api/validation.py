@@ -25,6 +25,7 @@ from stateward.fdb.api.checks.templates import (
     process_problems,
 )
 from stateward.fdb.api.checks.topology import topology_problems
+from stateward.fdb.api.checks.transport import transport_problems
 from stateward.fdb.api.defaults import folded
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.api.processes import ContainerOverrides
@@ -291,6 +292,7 @@ _CHECKS: Final[tuple[Callable[[FoundationDBClusterSpec], Iterator[Problem]], ...
     _removal_problems,
     _target_problems,
     surroundings_problems,
+    transport_problems,
     _container_problems,
     _config_map_problems,
     _automation_problems,

@@ -13,6 +13,7 @@ from stateward.core.version import Version
 from stateward.fdb.admin.ports import Admin, Databases
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.cluster.left import left_of, ownerless
+from stateward.fdb.cluster.listening import Listening
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.whereabouts import must_not_begin, whereabouts
@@ -58,6 +59,7 @@ class Sources:
     eyes: Eyes
     databases: Databases
     plans: Plans
+    listening: Listening
 
 
 class Observer:
@@ -78,8 +80,15 @@ class Observer:
         heard, objects = await self._hear(cluster, config_map), self._groups(cluster)
         if heard.connection is None:
             must_not_begin(cluster, objects.values())
+        transport = await self._sources.listening.judge(
+            cluster, self._sources.plans, objects, heard.connection, heard.status
+        )
         plan = self._sources.plans.plan(
-            cluster, heard.running, heard.connection, made=heard.configured
+            cluster,
+            heard.running,
+            heard.connection,
+            made=heard.configured,
+            kinds=(transport.tls, transport.plain),
         )
         config = self._sources.plans.config(plan, _kinds(objects.values()))
         live = config_map.data if config_map is not None else {}
@@ -99,6 +108,7 @@ class Observer:
             running_version=heard.running,
             connection=heard.connection,
             configured=heard.configured,
+            transport=transport,
         )
         looks = leftovers.concerns(view) or additions.missing(view)
         return Seen(

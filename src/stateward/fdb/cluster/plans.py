@@ -50,6 +50,7 @@ class Plans:
         self._names_resolve = names_resolve
         self._specs: Memory[int, FoundationDBClusterSpec] = Memory(_LIMIT)
         self._plans: Memory[object, Plan] = Memory(_LIMIT)
+        self._counts: Memory[int, Mapping[ProcessClass, int]] = Memory(_LIMIT)
         self._configs: Memory[object, Json] = Memory(_LIMIT)
         self._shaped: Memory[object, bool] = Memory(_GROUPS)
 
@@ -65,12 +66,26 @@ class Plans:
         connection: ConnectionString | None,
         *,
         made: bool = False,
+        kinds: tuple[bool, bool] | None = None,
     ) -> Plan:
-        """Return what a cluster wants while a version runs and it is found by this."""
+        """Return what a cluster wants while a version runs and it is found by this.
+
+        ``kinds`` says whether processes listen with TLS, and without.
+        """
         spec = self.spec(cluster)
-        asked = (cluster.metadata.generation, running, connection, made)
+        kinds = kinds or listeners(spec, connection)
+        asked = (cluster.metadata.generation, running, connection, made, kinds)
         return self._plans.recall(
-            cluster.metadata.uid, asked, lambda: _plan(cluster, spec, running, connection, made)
+            cluster.metadata.uid,
+            asked,
+            lambda: _plan(cluster, spec, running, _Found(connection, made, *kinds)),
+        )
+
+    def counts(self, cluster: FoundationDBCluster) -> Mapping[ProcessClass, int]:
+        """Return how many groups of each class there shall be."""
+        metadata = cluster.metadata
+        return self._counts.recall(
+            metadata.uid, metadata.generation, lambda: process_counts(wish_of(self.spec(cluster)))
         )
 
     def config(self, plan: Plan, kinds: Kinds) -> Json:
@@ -98,14 +113,19 @@ class Plans:
         return msgspec.structs.replace(spec, routing=by_address)
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """How a database is found, whether it was made, and how its processes listen."""
+
+    connection: ConnectionString | None
+    made: bool
+    tls: bool
+    plain: bool
+
+
 def _plan(
-    cluster: FoundationDBCluster,
-    spec: FoundationDBClusterSpec,
-    running: Version,
-    connection: ConnectionString | None,
-    made: bool,  # noqa: FBT001 - it is what is known
+    cluster: FoundationDBCluster, spec: FoundationDBClusterSpec, running: Version, found: _Found
 ) -> Plan:
-    tls, plain = listeners(spec, connection)
     metadata = cluster.metadata
     wanted = Wanted(
         name=metadata.name,
@@ -113,10 +133,10 @@ def _plan(
         uid=metadata.uid,
         spec=_understood(spec, running),
         running=running,
-        tls=tls,
-        plain=plain,
-        connection=connection,
-        made=made,
+        tls=found.tls,
+        plain=found.plain,
+        connection=found.connection,
+        made=found.made,
     )
     return Plan(spec, process_counts(wish_of(spec)), wanted)
 

@@ -18,7 +18,8 @@ from stateward.fdb.model.addresses import Address
 from stateward.fdb.views import ClusterView, GroupView
 
 #: A group with one of these gets its new arguments in another way, or cannot have them yet.
-_NOT_NOW: Final = (Is.INCORRECT_POD_SPEC, Is.INCORRECT_CONFIG_MAP, Is.SIDECAR_UNREACHABLE)
+_NOT_YET: Final = (Is.INCORRECT_CONFIG_MAP, Is.SIDECAR_UNREACHABLE)
+_NOT_NOW: Final = (Is.INCORRECT_POD_SPEC, *_NOT_YET)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,9 @@ def plan(view: ClusterView) -> BouncePlan:
         return BouncePlan()
     if not view.spec.automation_options.kill_processes:
         return BouncePlan(waiting=hold(wanting, "automationOptions.killProcesses is off"))
-    ready = [it for it in wanting if not it.has(*_NOT_NOW)]
+    # While listeners change no pod is made anew, so nobody waits for that.
+    not_now = _NOT_YET if view.transport.converts else _NOT_NOW
+    ready = [it for it in wanting if not it.has(*not_now)]
     ready = [it for it in ready if not _is_left_out(view, it)]
     if waiting := _waiting(every, ready):
         return BouncePlan(waiting=waiting)

@@ -7,6 +7,7 @@ from typing import Final
 from stateward.fdb.guards import database as on
 from stateward.fdb.guards import regions
 from stateward.fdb.guards.guard import Guard
+from stateward.fdb.guards.transport import certificates_are_good
 
 #: True before anything but a repair.
 _ALWAYS: Final[tuple[Guard, ...]] = (
@@ -43,13 +44,14 @@ LET_WRITE: Final[tuple[Guard, ...]] = (
 COORDINATORS_LOST: Final[tuple[Guard, ...]] = (on.most_coordinators_answer, on.recovered_for(120))
 COORDINATORS_UNDESIRED: Final[tuple[Guard, ...]] = (
     *_ALWAYS,
+    certificates_are_good,
     on.most_coordinators_answer,
     on.recovered_for(300),
 )
 #: That a zone may be away is told where that can be kept; that it may not, when all is well again.
 BEGIN_MAINTENANCE: Final[tuple[Guard, ...]] = (on.database_is_available,)
 END_MAINTENANCE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.load_is_light)
-BOUNCE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.may_bounce)
+BOUNCE: Final[tuple[Guard, ...]] = (*_ALWAYS, certificates_are_good, on.may_bounce)
 #: What a status must be like, so that it proves that nothing is left on a process.
 PROOF: Final[tuple[Guard, ...]] = (
     on.database_is_available,
@@ -60,4 +62,4 @@ PROOF: Final[tuple[Guard, ...]] = (
 )
 REMOVE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.can_lose_a_fault_domain)
 #: Pods that are made anew are away for a while, and their data with them.
-UPDATE_PODS: Final[tuple[Guard, ...]] = REMOVE
+UPDATE_PODS: Final[tuple[Guard, ...]] = (*REMOVE, certificates_are_good)

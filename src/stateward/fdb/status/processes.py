@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from stateward.fdb.status.facts import cluster, known, missing
 from stateward.fdb.status.reading import Status
 
 _PATH = "cluster.processes"
+_PUBLIC = re.compile(r" --public[-_]address[= ](?P<several>[^ ]+,[^ ]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,22 @@ def _read(key: str, entry: Process) -> Reporting:
 
 
 def _addresses(entry: Process) -> tuple[Address, ...]:
+    """Return where a process listens, the address that it is known by first.
+
+    A status tells that one alone; of a second one, with TLS or without, only the command line does.
+    """
     try:
-        return () if entry.address is UNSET else parse_all(entry.address)
+        known_by = () if entry.address is UNSET else parse_all(entry.address)
+    except ValueError:
+        return ()
+    others = () if entry.command_line is UNSET else _told(entry.command_line)
+    return (*known_by, *(it for it in others if known_by and it not in known_by))
+
+
+def _told(command_line: str) -> tuple[Address, ...]:
+    """Return the addresses that a process was told to have, where there are several."""
+    found = _PUBLIC.search(command_line) if "," in command_line else None
+    try:
+        return parse_all(found["several"]) if found is not None else ()
     except ValueError:
         return ()

@@ -28,6 +28,7 @@ from stateward.sim.fdb.programs import FdbProgram, Ground
 from stateward.sim.fdb.reading import (
     StoreLookup,
     config_maps_of,
+    has_certificate,
     is_split,
     keeper_of,
     mounted,
@@ -110,7 +111,10 @@ class FdbPods:
             return "CrashLoopBackOff"
         if isinstance(keeper, Split):
             keeper.copy()
-        program = FdbProgram(self._ground, keeper, volume, chance, launch.address)
+        certified = has_certificate(pod, view, self._lookup)
+        program = FdbProgram(
+            self._ground, keeper, volume, chance, launch.address, certified=certified
+        )
         tenant = self._tenants[uid] = Tenant(
             key,
             uid,

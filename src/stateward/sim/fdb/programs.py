@@ -70,6 +70,8 @@ class FdbProgram:
     children: dict[str, Child] = field(default_factory=dict)
     isolated: bool = False
     stopped: bool = False
+    #: Whether its processes have a certificate to speak TLS with.
+    certified: bool = False
 
     @property
     def ready(self) -> bool:
@@ -158,7 +160,10 @@ class FdbProgram:
             order.command_line,
             started=self.ground.now,
         )
-        return Process(server, self.volume, file, ended)
+        self.ground.realm.begin(server, certified=self.certified)
+        if any(it.tls for it in server.addresses) and not self.certified:
+            raise Unstartable(_WRONG)
+        return Process(server, self.volume, file, ended, certified=self.certified)
 
     def _seed(self, file: str, told: Told) -> None:
         """See that there is a cluster file: the newest one on the volume, else what was given."""

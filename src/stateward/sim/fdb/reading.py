@@ -77,6 +77,13 @@ def mounted(pod: Json, name: str, view: PodView, lookup: StoreLookup) -> dict[st
     return found
 
 
+def has_certificate(pod: Json, view: PodView, lookup: StoreLookup) -> bool:
+    """Tell whether fdbserver finds the files of TLS that variables of its container name."""
+    variables = environment(container(pod, names.MAIN_CONTAINER) or {}, view, lookup)
+    files = mounted(pod, names.MAIN_CONTAINER, view, lookup)
+    return all(variables.get(f"FDB_TLS_{it}_FILE") in files for it in ("CERTIFICATE", "KEY"))
+
+
 def config_maps_of(pod: Json) -> set[str]:
     """Return the config maps that are mounted in a pod."""
     found = (it.get("configMap") for it in pod["spec"].get("volumes") or ())

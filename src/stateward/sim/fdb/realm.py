@@ -35,6 +35,8 @@ class Process:
     ended: Callable[[int], None]
     #: What it is part of; None: it has not found it.
     database: Database | None = None
+    #: Whether it has a certificate; without one it reaches nobody who only speaks TLS.
+    certified: bool = False
 
     @property
     def string(self) -> ConnectionString:
@@ -51,6 +53,8 @@ class Realm:
         self.processes: list[Process] = []
         #: Told of every command that arrives at a database, before it is carried out.
         self.typed: list[Callable[[str, Database], None]] = []
+        #: Told of every process that is about to start, and whether it has a certificate.
+        self.begun: list[Callable[[Server, bool], None]] = []
         #: By every description and id that a database was ever found by.
         self._databases: dict[tuple[str, str], Database] = {}
 
@@ -75,6 +79,11 @@ class Realm:
             it.advance(now)
 
     # ------------------------------------------------------------------ processes
+
+    def begin(self, server: Server, *, certified: bool) -> None:
+        """Tell that a process is about to start, which may fail."""
+        for told in self.begun:
+            told(server, certified)
 
     def start(self, process: Process) -> None:
         """Let a process begin to look for its database."""
@@ -129,6 +138,8 @@ class Realm:
     def _is_let_in(self, process: Process, database: Database) -> bool:
         """Tell whether somebody shows a process the way; a coordinator of now needs nobody."""
         string, now = process.string, database.string
+        if now.all_tls and not process.certified:
+            return False
         if any(map(process.server.listens_at, now.coordinators)):
             return True
         if string.id == now.id:

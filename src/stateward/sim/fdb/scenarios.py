@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.sim.fdb.scripts import everyday, maintaining, topologies
+from stateward.sim.fdb.scripts import everyday, maintaining, tls, topologies
 from stateward.sim.fdb.scripts.kit import Script
 
 SCENARIOS: Final[dict[str, Script]] = {
     **everyday.SCENARIOS,
     **maintaining.SCENARIOS,
     **topologies.SCENARIOS,
+    **tls.SCENARIOS,
 }

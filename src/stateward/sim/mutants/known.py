@@ -62,6 +62,10 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M52": ("F-S16", Clue("fdb-regions")),
     "M53": ("F-S22", Clue("fdb-halls")),
     "M54": ("F-S22", Clue("fdb-halls")),
+    "M46": ("F-S31", Clue("fdb-tls-on")),
+    "M47": ("F-S30", Clue("fdb-tls-pods")),
+    "M48": ("L0", Clue("fdb-tls-late")),
+    "M49": ("L0", Clue("fdb-tls-off")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.sim.mutants import members, wishes
-from stateward.sim.mutants.fdb import leaving, maintaining, places, staying
+from stateward.sim.mutants.fdb import leaving, maintaining, places, staying, transport
 from stateward.sim.mutants.planting import Named
 
 _BUGS: Final = (
@@ -15,5 +15,6 @@ _BUGS: Final = (
     *maintaining.BUGS,
     *places.BUGS,
     *staying.BUGS,
+    *transport.BUGS,
 )
 NAMED: Final[dict[str, Named]] = {it.id: it for it in sorted(_BUGS, key=lambda it: it.id)}

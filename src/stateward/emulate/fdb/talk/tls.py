@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, fields
 from typing import Final
 
@@ -74,6 +75,22 @@ def client_context(security: Security) -> ssl.SSLContext:
 def server_context(security: Security) -> ssl.SSLContext:
     """Return how to listen: who connects must show a certificate too."""
     return _context(security, ssl.PROTOCOL_TLS_SERVER)
+
+
+def renewed_context(security: Security) -> ssl.SSLContext:
+    """Return how to listen, by the files as they are whenever somebody comes.
+
+    The real ones read them anew now and then, so that renewed certificates need no restart. Files
+    that cannot be read just then are passed over: those that were read last do.
+    """
+    context = server_context(security)
+
+    def renew(one: ssl.SSLObject | ssl.SSLSocket, _name: str | None, _: ssl.SSLContext) -> None:
+        with suppress(OSError, ValueError):
+            one.context = server_context(security)
+
+    context.sni_callback = renew
+    return context
 
 
 def _context(security: Security, side: ssl._SSLMethod) -> ssl.SSLContext:

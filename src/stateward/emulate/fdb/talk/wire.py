@@ -136,5 +136,5 @@ async def listen(
         finally:
             wire.close()
 
-    context = tls.server_context(security) if address.tls else None
+    context = tls.renewed_context(security) if address.tls else None
     return await asyncio.start_server(come, address.host, address.port, ssl=context, limit=_LONGEST)

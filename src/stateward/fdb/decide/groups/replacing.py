@@ -185,7 +185,8 @@ def not_now(view: ClusterView) -> str:
     """Return what is under way that no pod must change in; nothing: nothing is."""
     if version_change(view) is VersionChange.UPGRADE:
         return "an upgrade is under way, in which all processes change at once"
-    if view.status.required_addresses.tls and view.status.required_addresses.non_tls:
+    told = view.status.required_addresses
+    if view.transport.converts or (told.tls and told.non_tls):
         return "processes go over to other addresses, with or without TLS"
     return ""
 

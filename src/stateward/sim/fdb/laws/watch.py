@@ -16,6 +16,7 @@ from stateward.sim.fdb.laws.maintaining import Maintaining
 from stateward.sim.fdb.laws.pods import Stops
 from stateward.sim.fdb.laws.regions import Reconfigurations
 from stateward.sim.fdb.laws.scene import Scene
+from stateward.sim.fdb.laws.transport import Listeners
 from stateward.sim.fdb.laws.words import Words
 from stateward.sim.fdb.operators import TWIN
 from stateward.sim.fdb.world import FdbWorld
@@ -58,6 +59,7 @@ class FdbWatch:
         Groups(self.scene)
         Intents(self.scene)
         Maintaining(self.scene)
+        Listeners(self.scene)
         Words(self.scene)
 
     def late(self, seconds: float, asleep: float) -> None:

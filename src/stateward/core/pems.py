@@ -1,0 +1,89 @@
+"""Certificates and keys as PEM texts: whether they can be read, fit each other, and for how long.
+
+Nothing of what they hold is ever told; who asks gets a word about it.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import ssl
+from functools import lru_cache
+from typing import Final, Literal
+
+from stateward.core import moments
+from stateward.core.unwritten import as_file
+
+#: Files of which we remember what they are: the same ones are read again and again.
+_REMEMBERED: Final = 1000
+_BLOCK: Final = re.compile(rb"-----BEGIN CERTIFICATE-----(.+?)-----END CERTIFICATE-----", re.DOTALL)
+#: The tags of DER by which the two moments are found between which a certificate is good.
+_VERSION, _SHORT_YEAR = 0xA0, 0x17
+
+
+@lru_cache(_REMEMBERED)
+def are_certificates(text: bytes) -> bool:
+    """Tell whether a text is certificates; between them anything may stand."""
+    # Comments may be in any language; the certificates themselves are ASCII.
+    words = text.decode("ascii", errors="ignore")
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cadata=words)
+    except (ssl.SSLError, ValueError):
+        return False
+    return bool(words.strip())
+
+
+@lru_cache(_REMEMBERED)
+def key_flaw(certificate: bytes, key: bytes) -> Literal["", "another's", "unreadable"]:
+    """Return what is wrong with a key; empty: it is the certificate's, and needs no password."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.set_ciphers("DEFAULT:@SECLEVEL=0")
+    with as_file(certificate + b"\n" + key) as path:
+        try:
+            context.load_cert_chain(path, password=lambda: "")
+        except ssl.SSLError as error:
+            return "another's" if error.reason == "KEY_VALUES_MISMATCH" else "unreadable"
+        except ValueError:
+            return "unreadable"
+    return ""
+
+
+@lru_cache(_REMEMBERED)
+def good_between(text: bytes) -> tuple[float, float] | None:
+    """Return from when to when the first of some certificates is good; None: nobody can read it."""
+    try:
+        block = _BLOCK.search(text)
+        return _moments_of(base64.b64decode(block[1])) if block else None
+    except (ValueError, IndexError):
+        return None
+
+
+def _moments_of(der: bytes) -> tuple[float, float]:
+    """Read one certificate (RFC 5280, 4.1): its number, who signed how, then the two moments."""
+    _, at, _ = _part(der, 0)
+    _, at, _ = _part(der, at)
+    tag, _, after = _part(der, at)
+    at = after if tag == _VERSION else at
+    for _ in range(3):
+        _, _, at = _part(der, at)
+    _, at, _ = _part(der, at)
+    _, _, second = _part(der, at)
+    return _moment(der, at), _moment(der, second)
+
+
+def _moment(der: bytes, at: int) -> float:
+    tag, at, after = _part(der, at)
+    digits = der[at:after].decode("ascii").removesuffix("Z")
+    if tag == _SHORT_YEAR:
+        digits = f"{'19' if digits[:2] >= '50' else '20'}{digits}"
+    year, *rest = digits[:4], *(digits[it : it + 2] for it in range(4, 14, 2))
+    return moments.from_rfc3339("{}-{}-{}T{}:{}:{}Z".format(year, *rest))
+
+
+def _part(der: bytes, at: int) -> tuple[int, int, int]:
+    """Return the tag of what begins somewhere, and where its content begins and ends."""
+    size, begin = der[at + 1], at + 2
+    if size >= 0x80:
+        begin, length = begin + size - 0x80, size - 0x80
+        size = int.from_bytes(der[at + 2 : at + 2 + length], "big")
+    return der[at], begin, begin + size

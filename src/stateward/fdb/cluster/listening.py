@@ -1,0 +1,88 @@
+"""What is known of how processes listen, and of their certificates, brought to who judges it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from stateward.fdb.api.checks.transport import lacks
+from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.api.spec import FoundationDBClusterSpec
+from stateward.fdb.build.pod import pod_hash
+from stateward.fdb.cluster.papers import Archive
+from stateward.fdb.cluster.plans import Plans
+from stateward.fdb.decide import transport
+from stateward.fdb.groups.caches import GroupCaches
+from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.names import SPEC_HASH, config_map_name
+from stateward.fdb.model.transport import Papers, Transport
+from stateward.fdb.status.processes import roster
+from stateward.fdb.status.reading import Status
+from stateward.kube.meta import ObjectKey
+
+_NO_CERTIFICATE = (
+    "the operator itself must have a certificate to ask with TLS: FDB_TLS_CERTIFICATE_FILE,"
+    " FDB_TLS_KEY_FILE and FDB_TLS_CA_FILE must name its files"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Looks at secrets and pods, where TLS is asked for; else at nothing."""
+
+    caches: GroupCaches
+    archive: Archive
+    #: Whether the operator itself has a certificate.
+    certified: bool = True
+
+    async def judge(
+        self,
+        cluster: FoundationDBCluster,
+        plans: Plans,
+        groups: Mapping[str, FoundationDBProcessGroup],
+        connection: ConnectionString | None,
+        status: Status,
+    ) -> Transport:
+        """Return how processes listen from now on, and what keeps them from more."""
+        spec, key = plans.spec(cluster), cluster.metadata.key
+        staying = [it for it in groups.values() if not it.spec.remove]
+        config_map = self.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name)))
+        told = cluster.status.required_addresses
+        former = {it for it, is_so in ((True, told.tls), (False, told.non_tls)) if is_so}
+        scene = transport.Scene(
+            asked=spec.main_container.enable_tls,
+            connection=connection,
+            files=config_map.data if config_map is not None else {},
+            former=frozenset(former),
+            roster=roster(status),
+            papers=await self._papers(cluster, plans, connection),
+            staying=frozenset(it.spec.process_group_id for it in staying),
+        )
+        if transport.is_to_begin(scene):
+            scene = replace(scene, lacking=tuple(self._lacking(spec, staying)))
+        return transport.judge(scene)
+
+    async def _papers(
+        self, cluster: FoundationDBCluster, plans: Plans, connection: ConnectionString | None
+    ) -> Papers:
+        spec = plans.spec(cluster)
+        main, beside = spec.main_container.enable_tls, spec.sidecar_container.enable_tls
+        speaks = main or (beside and spec.image_type == "split")
+        found = Papers()
+        if speaks:
+            found = await self.archive.look(cluster.metadata.namespace, spec, plans.counts(cluster))
+        speaks = speaks or (connection is not None and connection.all_tls)
+        if speaks and not self.certified:
+            return replace(found, flaws=(*found.flaws, _NO_CERTIFICATE))
+        return found
+
+    def _lacking(
+        self, spec: FoundationDBClusterSpec, groups: Iterable[FoundationDBProcessGroup]
+    ) -> Iterable[str]:
+        """Yield whose pods have no certificates, or were made from what may not name them."""
+        for it in groups:
+            pod = self.caches.pods.get(it.metadata.key)
+            told = pod.metadata.annotations.get(SPEC_HASH) if pod is not None else None
+            is_other = pod is not None and told != pod_hash(it)
+            if is_other or any(lacks(spec, it.spec.process_settings)):
+                yield it.metadata.name

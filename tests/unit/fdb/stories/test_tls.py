@@ -1,0 +1,240 @@
+"""A cluster gets TLS, and gives it up: by two restarts, and never by what it has not."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from fakes import fdb_tls
+from fakes.fdb_crashes import PLAIN, Crashes, crashed, ended, made
+from fakes.fdb_stories import NAMESPACE, USER, Story, merged, played, spec
+from fakes.fdb_tls import BEGIN, OFF, ON, SECRET
+from stateward.kube.client import MergePatch
+from stateward.kube.codec import Json
+from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import SECRETS
+
+SIGNER = fdb_tls.authority()
+GOOD = fdb_tls.files(SIGNER)
+CERTIFIED = {"processes": {"general": {"podTemplate": fdb_tls.template()}}}
+SMALL = {"processCounts": {"log": 3, "stateless": 1}}
+
+
+def keep(it: Story, held: dict[str, bytes] = GOOD) -> None:
+    """Put certificates into the secret."""
+    body = fdb_tls.secret(held)
+    if it.it.world.api.store.get(SECRETS.name, ObjectKey(NAMESPACE, SECRET)) is None:
+        it.it.world.api.create(SECRETS, NAMESPACE, body, USER)
+    else:
+        patch = MergePatch({"data": body["data"]})
+        it.it.world.api.patch(SECRETS, ObjectKey(NAMESPACE, SECRET), patch, USER)
+
+
+def certified(**over: Any) -> Json:
+    return merged(spec(**SMALL), merged(CERTIFIED, over))
+
+
+def listening(it: Story) -> set[bool]:
+    """Return whether processes listen with TLS, and without."""
+    return {one.tls for server in it.database.servers.values() for one in server.addresses}
+
+
+def kills(it: Story) -> int:
+    return sum(line.startswith("kill") for line in it.watcher.commands)
+
+
+@pytest.mark.parametrize("image_type", ["unified", "split"])
+@pytest.mark.parametrize("to_tls", [True, False], ids=["on", "off"])
+def test_a_conversion_is_two_restarts_and_one_change_of_coordinators(
+    to_tls: bool,
+    image_type: str,
+) -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(certified(imageType=image_type, **(OFF if to_tls else ON)))
+        assert listening(it) == {not to_tls}
+        pods, before = it.uids(), len(it.recoveries)
+        it.change(**(ON if to_tls else OFF))
+        await it.reconciled()
+        assert listening(it) == {to_tls}
+        assert {one.tls for one in it.database.string.coordinators} == {to_tls}
+        assert kills(it) == 2
+        assert len(it.recoveries) - before == 3, "two restarts, and other coordinators"
+        assert it.uids() == pods, "no pod is made anew"
+        assert "hasExtraListeners" not in it.status["generations"]
+        await it.at_rest()
+
+    played(story)
+
+
+def test_certificates_and_tls_at_once_are_pods_first_and_listeners_then() -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(spec(**SMALL, automationOptions={"podUpdateStrategy": "Delete"}))
+        before = it.uids()
+        it.change(**merged(CERTIFIED, ON))
+        await it.until("said", lambda: it.condition("Ready")["reason"] == "CertificatesAwaited")
+        assert "pods have yet to get certificates" in it.condition("Ready")["message"]
+        assert listening(it) == {False}
+        await it.reconciled()
+        assert listening(it) == {True}
+        assert not it.uids().items() & before.items(), "all pods are others"
+        assert kills(it) == 2
+
+    played(story)
+
+
+def test_a_template_that_changes_on_the_way_waits_until_the_way_is_gone() -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        options = {"podUpdateStrategy": "Delete"}
+        await it.create(certified(automationOptions=options))
+        pods = it.uids()
+        it.change(**ON)
+        await it.until("both", lambda: it.status["requiredAddresses"] == BOTH)
+        more = fdb_tls.template(fdb_tls.container(resources={"requests": {"memory": "9Gi"}}))
+        it.change(processes={"general": {"podTemplate": more}})
+        await it.until("over", lambda: listening(it) == {True})
+        assert it.uids() == pods, "nothing but listeners changed until then"
+        await it.reconciled()
+        assert not it.uids().items() & pods.items()
+
+    played(story)
+
+
+BOTH = {"tls": True, "nonTLS": True}
+
+
+@pytest.mark.parametrize("to_tls", [True, False], ids=["on", "off"])
+@pytest.mark.parametrize("late", [False, True], ids=["early", "late"])
+def test_a_spec_that_is_taken_back_leads_back(to_tls: bool, late: bool) -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(certified(**(OFF if to_tls else ON)))
+        it.change(**(ON if to_tls else OFF))
+        await it.until("both", lambda: it.status["requiredAddresses"] == BOTH)
+        if late:
+            await it.until(
+                "moved", lambda: {one.tls for one in it.database.string.coordinators} == {to_tls}
+            )
+        it.change(**(OFF if to_tls else ON))
+        await it.reconciled()
+        assert listening(it) == {not to_tls}
+        assert kills(it) <= 4
+
+    played(story)
+
+
+# ------------------------------------------------------------------ what cannot be used
+EXPIRED = fdb_tls.files(SIGNER, BEGIN - timedelta(days=30), days=1)
+EARLY = fdb_tls.files(SIGNER, BEGIN + timedelta(days=30))
+OTHER = fdb_tls.files(SIGNER)
+FLAWED: dict[str, tuple[dict[str, bytes] | None, str]] = {
+    "missing": (None, "secret default/shop-certs must be there"),
+    "without its key": (
+        {"tls.crt": GOOD["tls.crt"], "ca.crt": GOOD["ca.crt"]},
+        "must have tls.key",
+    ),
+    "empty": (GOOD | {"tls.crt": b""}, "must have tls.crt, and has"),
+    "no certificate": (GOOD | {"tls.crt": b"hello"}, "tls.crt must be certificates in PEM"),
+    "no authority": (GOOD | {"ca.crt": b"hello"}, "ca.crt must be certificates in PEM"),
+    "expired": (EXPIRED, "has expired at 2025-12-03T00:00:00Z"),
+    "not yet": (EARLY, "is so only from 2026-01-30T23:00:00Z"),
+    "another's key": (GOOD | {"tls.key": OTHER["tls.key"]}, "must be the key of"),
+    "a broken key": (GOOD | {"tls.key": b"hello"}, "must be a key in PEM"),
+}
+
+
+@pytest.mark.parametrize("flaw", FLAWED)
+def test_nothing_begins_by_a_certificate_that_is(flaw: str) -> None:
+    held, words = FLAWED[flaw]
+
+    async def story(it: Story) -> None:
+        if held is not None:
+            keep(it, held)
+        it.apply(certified(**ON))
+        await it.until("said", lambda: bool(it.status.get("conditions")))
+        await it.rest(60)
+        ready = it.condition("Ready")
+        assert ready["reason"] == "CertificateUnusable"
+        assert words in ready["message"]
+        assert "BEGIN" not in str(it.status), "nothing of what it holds is told"
+        assert it.groups() == {}, "never in plain text, and not at all"
+        keep(it)
+        await it.reconciled()
+        assert listening(it) == {True}
+
+    played(story, whole=False)
+
+
+def test_no_conversion_begins_by_one_that_has_expired_and_none_of_its_ends_is_cut_off() -> None:
+    async def story(it: Story) -> None:
+        keep(it, EXPIRED)
+        await it.create(certified())
+        it.change(**ON)
+        await it.rest(600)
+        assert listening(it) == {False}
+        assert kills(it) == 0
+        assert it.condition("Ready")["reason"] == "CertificateUnusable"
+        keep(it)
+        await it.reconciled()
+        assert listening(it) == {True}
+
+    played(story)
+
+
+def test_one_that_expires_on_the_way_holds_the_restart_and_tls_can_be_given_up() -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(certified(**ON))
+        keep(it, EXPIRED)
+        it.change(processes={"general": {"customParameters": ["knob_max_trace_lines=1000"]}})
+        await it.rest(600)
+        assert kills(it) == 0, "who is started by it does not come back"
+        assert any(one["guard"] == "certificates_are_good" for one in it.status["blockers"])
+        it.change(**OFF)
+        await it.reconciled()
+        assert listening(it) == {False}
+
+    played(story)
+
+
+def test_one_that_ends_soon_is_spoken_of() -> None:
+    async def story(it: Story) -> None:
+        keep(it, fdb_tls.files(SIGNER, days=5))
+        await it.create(certified(**ON))
+        assert it.condition("Ready")["status"] == "True"
+        said = [one["message"] for one in it.status["blockers"]]
+        assert said == ["secret default/shop-certs: tls.crt ends at 2026-01-06T00:00:00Z"]
+
+    played(story)
+
+
+def test_a_renewed_certificate_restarts_nobody() -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(certified(**ON))
+        pods, before = it.uids(), len(it.recoveries)
+        keep(it, fdb_tls.files(SIGNER, days=700))
+        await it.at_rest()
+        assert it.uids() == pods
+        assert len(it.recoveries) == before
+
+    played(story)
+
+
+# ------------------------------------------------------------------ dying on the way
+@pytest.mark.parametrize("to_tls", [True, False], ids=["on", "off"])
+def test_while_listeners_change(to_tls: bool) -> None:
+    async def story(it: Story, crashes: Crashes) -> None:
+        keep(it)
+        await made(it, merged(merged(PLAIN, CERTIFIED), OFF if to_tls else ON))
+        crashes.begin(it)
+        it.change(**(ON if to_tls else OFF))
+        await ended(it)
+        assert listening(it) == {to_tls}
+        assert 2 <= kills(it) <= 4
+
+    assert crashed(story, Crashes(reads=40, writes_too=2)) > 3
