@@ -52,7 +52,7 @@ def steps(tools: Tools) -> tuple[Step[Seen], ...]:
         SettleLeftVolumes(tools),  # how an old database is found is not overwritten unasked
         RecallProcessGroups(tools),  # all judge by the groups that are seen: first all are there
         UpdateConfigMap(tools),  # pods that are about to be made find their files
-        CheckClientCompatibility(),  # an upgrade that would cut clients off goes no further
+        CheckClientCompatibility(tools),  # an upgrade that would cut clients off goes no further
         MarkListed(tools),  # what people want to go first: the spec names it
         ReplaceMisconfiguredPods(tools),  # then what cannot become as wanted ...
         ReplaceFailedPods(tools),  # ... and what is lost

@@ -65,12 +65,23 @@ class Plans:
         connection: ConnectionString | None,
         *,
         made: bool = False,
+        staged: Version | None = None,
     ) -> Plan:
-        """Return what a cluster wants while a version runs and it is found by this."""
+        """Return what a cluster wants while a version runs and it is found by this.
+
+        ``staged`` is the version whose programs pods are given, for all to change to it at once.
+        """
         spec = self.spec(cluster)
-        asked = (cluster.metadata.generation, running, connection, made)
+        asked = (cluster.metadata.generation, running, connection, made, staged)
+        understood = _understood(spec, running, staged)
         return self._plans.recall(
-            cluster.metadata.uid, asked, lambda: _plan(cluster, spec, running, connection, made)
+            cluster.metadata.uid,
+            asked,
+            lambda: Plan(
+                spec,
+                process_counts(wish_of(spec)),
+                _wanted(cluster, understood, running, connection, made=made),
+            ),
         )
 
     def config(self, plan: Plan, kinds: Kinds) -> Json:
@@ -98,27 +109,27 @@ class Plans:
         return msgspec.structs.replace(spec, routing=by_address)
 
 
-def _plan(
+def _wanted(
     cluster: FoundationDBCluster,
     spec: FoundationDBClusterSpec,
     running: Version,
     connection: ConnectionString | None,
-    made: bool,  # noqa: FBT001 - it is what is known
-) -> Plan:
+    *,
+    made: bool,
+) -> Wanted:
     tls, plain = listeners(spec, connection)
     metadata = cluster.metadata
-    wanted = Wanted(
+    return Wanted(
         name=metadata.name,
         namespace=metadata.namespace,
         uid=metadata.uid,
-        spec=_understood(spec, running),
+        spec=spec,
         running=running,
         tls=tls,
         plain=plain,
         connection=connection,
         made=made,
     )
-    return Plan(spec, process_counts(wish_of(spec)), wanted)
 
 
 def _is_shaped(plan: Plan, group: FoundationDBProcessGroup) -> bool:
@@ -126,12 +137,16 @@ def _is_shaped(plan: Plan, group: FoundationDBProcessGroup) -> bool:
     return same_shape(group.spec, plan.wanted.group(id_))
 
 
-def _understood(spec: FoundationDBClusterSpec, running: Version) -> FoundationDBClusterSpec:
+def _understood(
+    spec: FoundationDBClusterSpec, running: Version, staged: Version | None
+) -> FoundationDBClusterSpec:
     """Return the spec that objects are made from: never of a version that processes cannot join.
 
-    To get there all of them must be restarted at once; a pod that has its programs sooner would
-    start one that nobody understands.
+    To get there all of them must be restarted at once; a pod that has its programs before that was
+    decided would start one that nobody understands.
     """
+    if staged is not None:
+        return msgspec.structs.replace(spec, version=str(staged))
     if are_compatible(Version.parse(spec.version), running):
         return spec
     return msgspec.structs.replace(spec, version=str(running))

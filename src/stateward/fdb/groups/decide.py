@@ -231,7 +231,7 @@ def _taken(resource: Resource[Any], found: Object, whose: Whose) -> Refuse | Non
 def _sync(seen: GroupSeen) -> Iterator[Act]:
     """Yield what must be done, once it can be, so that a pod has the files of the config map."""
     pod, wanted, spec = seen.pod, seen.files, seen.group.spec
-    if pod is None or pod.metadata.deleting or spec.remove:
+    if pod is None or pod.metadata.deleting or seen.holds_nothing:
         return
     if pod.status.phase != "Running" or not pod.status.pod_ip:
         return

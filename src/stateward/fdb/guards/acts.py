@@ -32,6 +32,8 @@ COORDINATORS_UNDESIRED: Final[tuple[Guard, ...]] = (
     on.recovered_for(300),
 )
 BOUNCE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.may_bounce)
+#: The same before all change to another version at once.
+UPGRADE: Final[tuple[Guard, ...]] = BOUNCE
 #: What a status must be like, so that it proves that nothing is left on a process.
 PROOF: Final[tuple[Guard, ...]] = (
     on.database_is_available,

@@ -15,7 +15,6 @@ from stateward.fdb.api.group import FoundationDBProcessGroupSpec as GroupSpec
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.processes import ClaimTemplate
 from stateward.fdb.api.questions import is_target
-from stateward.fdb.decide.clients import VersionChange, version_change
 from stateward.fdb.decide.groups.faults import fault_changes
 from stateward.fdb.decide.held import Held
 from stateward.fdb.model.classes import ProcessClass
@@ -183,7 +182,7 @@ def misfits(view: ClusterView, pairs: Iterable[Pair]) -> Misfits:
 
 def not_now(view: ClusterView) -> str:
     """Return what is under way that no pod must change in; nothing: nothing is."""
-    if version_change(view) is VersionChange.UPGRADE:
+    if view.staging:
         return "an upgrade is under way, in which all processes change at once"
     if view.status.required_addresses.tls and view.status.required_addresses.non_tls:
         return "processes go over to other addresses, with or without TLS"

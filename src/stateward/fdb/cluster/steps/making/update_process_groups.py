@@ -5,6 +5,8 @@ Pods do not change by it: those that then differ are made anew by UpdatePods, zo
 
 from __future__ import annotations
 
+import msgspec
+
 from stateward.core.outcome import DONE, Outcome
 from stateward.fdb.api.group import FoundationDBProcessGroupSpec
 from stateward.fdb.cluster.hands.editing import edit
@@ -13,6 +15,8 @@ from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups.shape import same_shape
+from stateward.fdb.decide.groups.staging import with_programs_of
+from stateward.fdb.views import GroupView
 from stateward.kube.codec import Json, plain
 from stateward.kube.patch import merge_diff
 
@@ -30,20 +34,32 @@ class UpdateProcessGroups:
         changes: dict[str, Json] = {}
         groups = []
         for it, now, wanted in seen.pairs():
+            if seen.view.staging:  # pods change otherwise when all have changed to a version
+                wanted = with_programs_of(now, wanted)  # noqa: PLW2901 - it is what is wanted now
             if not same_shape(now, wanted):
                 changes[it.name] = shape_difference(now, wanted)
                 groups.append(it)
         for it in seen.view.groups:
-            # What becomes of its volume is asked when the cluster goes, which may be at any time.
-            policy = seen.view.spec.deletion_policy
-            if it.marked and seen.object_of(it).spec.deletion_policy != policy:
-                changes[it.name] = {"deletionPolicy": policy}
+            if it.marked and (change := _of_leaving(seen, it)):
+                changes[it.name] = change
                 groups.append(it)
         if not changes:
             return DONE
         found = await edit(self._client, seen.groups, changes)
         words = f"process groups shall be as the spec says now: {names_of(groups)}"
         return found or done("SettingsWritten", words)
+
+
+def _of_leaving(seen: Seen, it: GroupView) -> Json:
+    """Return what changes of a group that shall go.
+
+    What becomes of its volume is asked when the cluster goes, which may be at any time; and while
+    it is here it must be able to change to another version, and back.
+    """
+    now = seen.object_of(it).spec
+    wanted = with_programs_of(now, seen.wanted.group(it.id))
+    policy = seen.view.spec.deletion_policy
+    return shape_difference(now, msgspec.structs.replace(wanted, deletion_policy=policy))
 
 
 def shape_difference(
