@@ -24,6 +24,7 @@ from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model import versions
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.status import health, incompatible, processes
+from stateward.fdb.status.clients import UNNAMED
 from stateward.fdb.views import ClusterView, GroupView
 
 #: A group with one of these has not the new programs yet, or nobody knows.
@@ -35,6 +36,8 @@ _UNSTAGED: Final = (
 #: A group with one of these is about to have another pod.
 _CHANGING: Final = (Is.INCORRECT_POD_SPEC, Is.INCORRECT_SIDECAR_IMAGE)
 _SHOWN: Final = 5
+#: Seconds until clients are looked at again that nobody names.
+_PATIENCE: Final = 60.0
 
 
 # ------------------------------------------------------------------ whether it begins
@@ -110,7 +113,8 @@ def _unseen(view: ClusterView, missing_program: str) -> Refusal | None:
 def _unfinished(view: ClusterView, outdated: Iterable[str]) -> Refusal | None:
     """Pods that are about to change change first: of three versions at once nobody knows enough."""
     late = {*outdated}
-    some = [it for it in view.staying() if it.name in late or it.has(*_CHANGING)]
+    staying = {it.name for it in view.staying() if it.has(*_CHANGING)}
+    some = [it for it in view.groups if it.name in late | staying]
     if not some:
         return None
     shown = ", ".join(str(it.id) for it in some[:_SHOWN])
@@ -127,6 +131,11 @@ def cut_off(view: ClusterView) -> Refusal | None:
     if not blocking.value:
         return None
     many = sum(it.many for it in blocking.value)
+    if all(it.address == UNNAMED for it in blocking.value):
+        # Our own programs are clients too, and are told of for a while: with patience there are
+        # few enough of them for all to be named.
+        words = f"{many} clients that are not named may be anybody, and could not follow"
+        return Refusal("ClientsUnknown", f"{words} {_asked(view)}", after=_PATIENCE)
     some = ", ".join(f"{it.address} ({it.log_group})" for it in blocking.value[:_SHOWN])
     return Refusal(
         "ClientsIncompatible",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.sim.fdb.scripts import everyday
+from stateward.sim.fdb.scripts import everyday, upgrades
 from stateward.sim.fdb.scripts.kit import Script
 
 SCENARIOS: Final[dict[str, Script]] = {
     **everyday.SCENARIOS,
+    **upgrades.SCENARIOS,
 }

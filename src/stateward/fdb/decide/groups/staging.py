@@ -18,11 +18,9 @@ def with_programs_of(now: GroupSpec, wanted: GroupSpec) -> GroupSpec:
     That image alone can be changed in place. Whatever else is to change has its turn when all
     processes have changed; and nothing does where fdbserver has another image, which comes first.
     """
-    mine, other = (it.process_settings.pod_template or PodTemplate() for it in (now, wanted))
-    if now.image_type != wanted.image_type or _image(mine, MAIN_CONTAINER) != _image(
-        other, MAIN_CONTAINER
-    ):
+    if not has_server_of(now, wanted):
         return now
+    mine, other = _template(now), _template(wanted)
     image = _image(other, SIDECAR_CONTAINER)
     if image == _image(mine, SIDECAR_CONTAINER):
         return now
@@ -32,6 +30,17 @@ def with_programs_of(now: GroupSpec, wanted: GroupSpec) -> GroupSpec:
     ]
     template = replace(mine, spec={**mine.spec, "containers": containers})
     return replace(now, process_settings=replace(now.process_settings, pod_template=template))
+
+
+def has_server_of(now: GroupSpec, wanted: GroupSpec) -> bool:
+    """Tell whether fdbserver has the same image in both."""
+    same_type = now.image_type == wanted.image_type
+    images = {_image(_template(it), MAIN_CONTAINER) for it in (now, wanted)}
+    return same_type and len(images) == 1
+
+
+def _template(spec: GroupSpec) -> PodTemplate:
+    return spec.process_settings.pod_template or PodTemplate()
 
 
 def _image(template: PodTemplate, container: str) -> Any:

@@ -14,6 +14,7 @@ from stateward.sim.fdb.laws.groups import Groups
 from stateward.sim.fdb.laws.intents import Intents
 from stateward.sim.fdb.laws.pods import Stops
 from stateward.sim.fdb.laws.scene import Scene
+from stateward.sim.fdb.laws.upgrades import Upgrades
 from stateward.sim.fdb.laws.words import Words
 from stateward.sim.fdb.operators import TWIN
 from stateward.sim.fdb.world import FdbWorld
@@ -55,6 +56,7 @@ class FdbWatch:
         Groups(self.scene)
         Intents(self.scene)
         Words(self.scene)
+        Upgrades(self.scene)
 
     def late(self, seconds: float, asleep: float) -> None:
         """Say by how many seconds caches may lag behind, and for how long senders may sleep."""

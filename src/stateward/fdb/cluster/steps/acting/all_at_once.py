@@ -68,6 +68,8 @@ class AllAtOnce:
                 "see with what their pods start fdbserver: an image that is not of its tag?; any"
                 " change of the spec lets them be started anew once more",
             )
+        if not plan.begun and (refused := upgrades.cut_off(view)) is not None:
+            return _refused(refused)
         guards = () if plan.begun else acts.UPGRADE
         purpose = f"the restart of all processes for {view.spec.version}"
         held = await allowed(self._tools, seen, self._step, guards, purpose)
@@ -98,7 +100,7 @@ class AllAtOnce:
 def _refused(refusal: Refusal) -> Outcome:
     if refusal.hint:
         return Blocked(refusal.guard, refusal.message, refusal.hint)
-    return Retry(_AGAIN, refusal.guard, refusal.message)
+    return Retry(refusal.after or _AGAIN, refusal.guard, refusal.message)
 
 
 def _is_in_vain(view: ClusterView, plan: RestartPlan, last: _Kill | None) -> bool:

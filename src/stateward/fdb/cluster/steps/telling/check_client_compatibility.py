@@ -13,6 +13,7 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import clients, upgrades
 from stateward.fdb.decide.clients import VersionChange
+from stateward.fdb.decide.groups.staging import has_server_of
 from stateward.fdb.model.names import STAGED_VERSION_KEY
 from stateward.kube.client import MergePatch
 from stateward.kube.resources import CONFIG_MAPS
@@ -38,7 +39,8 @@ class CheckClientCompatibility:
         is_near = clients.version_change(view) in (VersionChange.NONE, VersionChange.COMPATIBLE)
         if is_near or view.staging or not view.configured:
             return DONE
-        if (held := upgrades.objection(view, seen.program_missing, seen.outdated)) is not None:
+        late = seen.outdated | _behind(seen)
+        if (held := upgrades.objection(view, seen.program_missing, late)) is not None:
             if held.hint:
                 return Blocked(held.guard, held.message, held.hint)
             return Retry(_AGAIN, held.guard, held.message)
@@ -52,3 +54,14 @@ class CheckClientCompatibility:
             return trouble(f"config map {live.name}", error)
         asked = f"from {view.running_version} to {view.spec.version}"
         return done("UpgradeBegun", f"an upgrade {asked} begins: pods are given its programs")
+
+
+def _behind(seen: Seen) -> frozenset[str]:
+    """Return who shall go, still holds something, and runs by an image of an upgrade before."""
+    return frozenset(
+        it.name
+        for it in seen.view.groups
+        if it.marked
+        and not it.holds_nothing
+        and not has_server_of(seen.object_of(it).spec, seen.wanted.group(it.id))
+    )
