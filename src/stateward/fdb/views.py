@@ -135,6 +135,8 @@ class ClusterView:
     configured: bool = False
     #: How processes shall listen now.
     transport: Transport = field(default_factory=Transport)
+    #: Pods are given the programs of another version, for all processes to change to it at once.
+    staging: bool = False
     #: Groups of which something is true beside that they are ready: what a step looks for.
     unwell: tuple[GroupView, ...] = field(init=False, repr=False, compare=False)
     _staying: tuple[GroupView, ...] = field(init=False, repr=False, compare=False)

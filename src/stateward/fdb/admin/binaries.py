@@ -29,17 +29,35 @@ class Binaries:
 
     def find(self, program: str, version: Version) -> Path:
         """Return the program for databases of a version; raise ProgramUnusable."""
-        line = f"{version.major}.{version.minor}"
         for folder in self.folders:
-            for place in (folder / str(version), folder / line, folder):
-                path = place / program
-                if path.is_file() and os.access(path, os.X_OK):
-                    return path
+            for place in (*_own(folder, version), folder):
+                if _is_program(place / program):
+                    return place / program
+        raise ProgramUnusable(self._missing(program, version), hint="put it into one of these")
+
+    def lacking(self, program: str, version: Version) -> str:
+        """Return that a program is in no folder of its version, beside others; empty: it is.
+
+        One that lies in none is of the version that runs already.
+        """
+        places = (place for folder in self.folders for place in _own(folder, version))
+        if any(_is_program(place / program) for place in places):
+            return ""
+        return self._missing(program, version)
+
+    def _missing(self, program: str, version: Version) -> str:
         looked = ", ".join(map(str, self.folders)) or "no folder"
-        raise ProgramUnusable(
-            f"{program} of FoundationDB {line} must be on this machine; looked in {looked}",
-            hint="put it into one of these",
-        )
+        line = f"{version.major}.{version.minor}"
+        return f"{program} of FoundationDB {line} must be on this machine; looked in {looked}"
+
+
+def _own(folder: Path, version: Version) -> tuple[Path, Path]:
+    """Return where programs of a version lie beside those of others."""
+    return folder / str(version), folder / f"{version.major}.{version.minor}"
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
 
 
 def said_version(said: str, program: str) -> Version:

@@ -42,6 +42,10 @@ class ProgramDatabases(Databases):
             kept.session.find_by(connection)
         return Fdbcli(kept.session)
 
+    def lacking(self, version: Version) -> str:
+        """Return why databases of a version could not be reached; empty: they could."""
+        return self._shared.binaries.lacking("fdbcli", version)
+
     def forget(self, cluster: ObjectKey) -> None:
         """Remove the files of a cluster that is gone."""
         kept = self._kept.pop(cluster, None)

@@ -86,5 +86,8 @@ class Databases(Protocol):
     def reach(self, cluster: ObjectKey, connection: ConnectionString, version: Version) -> Admin:
         """Return the database of a cluster, found by this from now on; nobody is asked yet."""
 
+    def lacking(self, version: Version) -> str:
+        """Return why databases of a version could not be reached; empty: they could."""
+
     def forget(self, cluster: ObjectKey) -> None:
         """Let go of what was kept for a cluster that is gone."""

@@ -54,6 +54,12 @@ class Basis:
         return self.spec.version if are_compatible(self.running, wanted) else str(self.running)
 
     @property
+    def staged(self) -> str:
+        """The version whose programs pods are given, for all to change at once; empty: none."""
+        version = self.spec.version
+        return "" if are_compatible(self.running, Version.parse(version)) else version
+
+    @property
     def runs_servers(self) -> bool:
         """Whether processes shall run at all."""
         return self.connection is not None and not self.spec.buggify.empty_monitor_conf

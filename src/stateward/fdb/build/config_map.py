@@ -45,7 +45,11 @@ def conf_text(data: Mapping[str, str], group: FoundationDBProcessGroupSpec) -> s
 
 def files_hash(data: Mapping[str, str], group: FoundationDBProcessGroupSpec) -> str:
     """Return what a pod of split images carries if its sidecar has copied all files."""
-    keys = (names.CLUSTER_FILE_KEY, names.CA_FILE_KEY, conf_key(group))
+    # The same text names another program once another version is staged.
+    keys = (
+        *(names.CLUSTER_FILE_KEY, names.CA_FILE_KEY, names.STAGED_VERSION_KEY),
+        conf_key(group),
+    )
     return digest({key: data[key] for key in keys if key in data})
 
 
@@ -62,6 +66,8 @@ def _own(basis: Basis, classes: set[tuple[ProcessClass, int, ImageType]]) -> dic
     }
     if basis.made:
         found[names.DATABASE_MADE_KEY] = "true"
+    if basis.staged:
+        found[names.STAGED_VERSION_KEY] = basis.staged
     if basis.spec.trusted_cas:
         found[names.CA_FILE_KEY] = "".join(f"{it.strip()}\n" for it in basis.spec.trusted_cas)
     for process_class, servers, image_type in sorted(classes):

@@ -156,9 +156,12 @@ def _monitor(kind: Kind) -> _Needs:
 
 
 def _first(kind: Kind) -> _Needs:
-    """The sidecar's program, once, before all others."""
-    needs = _copier(kind)
-    return _Needs(needs.version, (), [*needs.args, "--init-mode"], needs.env, needs.mounts)
+    """The sidecar's program, once, before all others: as old as fdbserver.
+
+    In an upgrade it would have a pod that is made now start with the new version, alone.
+    """
+    needs, version = _copier(kind), kind.basis.main_version
+    return _Needs(version, (), [*needs.args, "--init-mode"], needs.env, needs.mounts)
 
 
 def _sidecar(kind: Kind) -> _Needs:

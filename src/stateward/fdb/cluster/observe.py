@@ -17,6 +17,7 @@ from stateward.fdb.cluster.listening import Listening
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.whereabouts import must_not_begin, whereabouts
+from stateward.fdb.decide import upgrades
 from stateward.fdb.decide.groups import additions, leftovers
 from stateward.fdb.decide.groups.leftovers import Left
 from stateward.fdb.groups.board import Posted
@@ -50,6 +51,8 @@ class _Heard:
     running: Version
     connection: ConnectionString | None
     configured: bool
+    #: The version whose programs pods are given, for all to change to it at once.
+    staged: Version | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ class Observer:
             heard.connection,
             made=heard.configured,
             kinds=(transport.tls, transport.plain),
+            staged=heard.staged,
         )
         config = self._sources.plans.config(plan, _kinds(objects.values()))
         live = config_map.data if config_map is not None else {}
@@ -109,6 +113,7 @@ class Observer:
             connection=heard.connection,
             configured=heard.configured,
             transport=transport,
+            staging=heard.staged is not None,
         )
         looks = leftovers.concerns(view) or additions.missing(view)
         return Seen(
@@ -125,6 +130,7 @@ class Observer:
             admin=heard.admin,
             left=self._left(cluster, plan, must=bool(looks)),
             ownerless=ownerless(eyes.caches.of_cluster(key), cluster),
+            program_missing=self._lacking(Version.parse(plan.spec.version), heard.running),
         )
 
     def _left(self, cluster: FoundationDBCluster, plan: Plan, *, must: bool) -> Left:
@@ -154,22 +160,60 @@ class Observer:
         if connection is None:
             nothing = Status(self._sources.eyes.clock.now(), flaws={"": _NOBODY})
             return _Heard(nothing, None, version, None, configured=False)
+        wanted = Version.parse(self._sources.plans.spec(cluster).version)
+        version, said = await self._asked(key, connection, (version, found.staged, wanted))
+        # Asked last for this one, so that it is reached by programs that it understands.
         admin = self._sources.databases.reach(key, connection, version)
-        try:
-            said = await admin.status()
-        except PeerError as error:
-            said = Status(self._sources.eyes.clock.now(), flaws={"": error.message})
         newest = coordinators.connection_string(said)
         made = health.is_configured(said)
         current = newest.value if isinstance(newest, Known) else connection
         self._places[key] = (cluster.metadata.uid, current)
+        running = _running(processes.roster(said), version)
         return _Heard(
             said,
             admin,
-            _running(processes.roster(said), version),
+            running,
             current,
             configured=found.made or (isinstance(made, Known) and made.value),
+            staged=upgrades.staged(found.staged, wanted, running, heard=_is_heard(said)),
         )
+
+    async def _asked(
+        self,
+        key: ObjectKey,
+        connection: ConnectionString,
+        candidates: tuple[Version, Version | None, Version],
+    ) -> tuple[Version, Status]:
+        """Return what the database said, by programs of which version.
+
+        Programs of the version before see nothing but an outage once all have changed to another,
+        and so do those of the new one before that. Whoever answers runs; if nobody does, what ran
+        last is taken to run.
+        """
+        before = candidates[0]
+        first = await self._status(key, connection, before)
+        if _is_heard(first):
+            return before, first
+        others = [it for it in candidates[1:] if it is not None and not are_compatible(it, before)]
+        for version in dict.fromkeys(others):
+            said = await self._status(key, connection, version)
+            if _is_heard(said):
+                return version, said
+        return before, first
+
+    async def _status(
+        self, key: ObjectKey, connection: ConnectionString, version: Version
+    ) -> Status:
+        try:
+            return await self._sources.databases.reach(key, connection, version).status()
+        except PeerError as error:
+            return Status(self._sources.eyes.clock.now(), flaws={"": error.message})
+
+    def _lacking(self, wanted: Version, running: Version) -> str:
+        """Return why we could not see the database any more after an upgrade."""
+        if are_compatible(wanted, running):
+            return ""
+        return self._sources.databases.lacking(wanted)
 
     def _post(
         self, cluster: FoundationDBCluster, plan: Plan, heard: _Heard, data: dict[str, str]
@@ -198,6 +242,11 @@ class Observer:
             for it in found
             if cluster_uid(it) == cluster.metadata.uid and _is_named(it)
         }
+
+
+def _is_heard(said: Status) -> bool:
+    """Tell whether a database spoke: an outage names no processes."""
+    return isinstance(processes.roster(said), Known)
 
 
 def _is_named(group: FoundationDBProcessGroup) -> bool:

@@ -54,7 +54,7 @@ def steps(tools: Tools) -> tuple[Step[Seen], ...]:
         RecallProcessGroups(tools),  # all judge by the groups that are seen: first all are there
         CheckCertificates(),  # without them nothing is begun, and never in plain text
         UpdateConfigMap(tools),  # pods that are about to be made find their files
-        CheckClientCompatibility(),  # an upgrade that would cut clients off goes no further
+        CheckClientCompatibility(tools),  # an upgrade that would cut clients off goes no further
         MarkListed(tools),  # what people want to go first: the spec names it
         ReplaceMisconfiguredPods(tools),  # then what cannot become as wanted ...
         ReplaceFailedPods(tools),  # ... and what is lost

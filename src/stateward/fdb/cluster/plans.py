@@ -67,18 +67,26 @@ class Plans:
         *,
         made: bool = False,
         kinds: tuple[bool, bool] | None = None,
+        staged: Version | None = None,
     ) -> Plan:
         """Return what a cluster wants while a version runs and it is found by this.
 
-        ``kinds`` says whether processes listen with TLS, and without.
+        ``kinds`` says whether processes listen with TLS, and without; ``staged`` is the version
+        whose programs pods are given, for all to change to it at once.
         """
         spec = self.spec(cluster)
         kinds = kinds or listeners(spec, connection)
-        asked = (cluster.metadata.generation, running, connection, made, kinds)
+        asked = (cluster.metadata.generation, running, connection, made, kinds, staged)
+        found = _Found(connection, made, *kinds)
+        understood = _understood(spec, running, staged)
         return self._plans.recall(
             cluster.metadata.uid,
             asked,
-            lambda: _plan(cluster, spec, running, _Found(connection, made, *kinds)),
+            lambda: Plan(
+                spec,
+                process_counts(wish_of(spec)),
+                _wanted(cluster, understood, running, found),
+            ),
         )
 
     def counts(self, cluster: FoundationDBCluster) -> Mapping[ProcessClass, int]:
@@ -123,22 +131,21 @@ class _Found:
     plain: bool
 
 
-def _plan(
+def _wanted(
     cluster: FoundationDBCluster, spec: FoundationDBClusterSpec, running: Version, found: _Found
-) -> Plan:
+) -> Wanted:
     metadata = cluster.metadata
-    wanted = Wanted(
+    return Wanted(
         name=metadata.name,
         namespace=metadata.namespace,
         uid=metadata.uid,
-        spec=_understood(spec, running),
+        spec=spec,
         running=running,
         tls=found.tls,
         plain=found.plain,
         connection=found.connection,
         made=found.made,
     )
-    return Plan(spec, process_counts(wish_of(spec)), wanted)
 
 
 def _is_shaped(plan: Plan, group: FoundationDBProcessGroup) -> bool:
@@ -146,12 +153,16 @@ def _is_shaped(plan: Plan, group: FoundationDBProcessGroup) -> bool:
     return same_shape(group.spec, plan.wanted.group(id_))
 
 
-def _understood(spec: FoundationDBClusterSpec, running: Version) -> FoundationDBClusterSpec:
+def _understood(
+    spec: FoundationDBClusterSpec, running: Version, staged: Version | None
+) -> FoundationDBClusterSpec:
     """Return the spec that objects are made from: never of a version that processes cannot join.
 
-    To get there all of them must be restarted at once; a pod that has its programs sooner would
-    start one that nobody understands.
+    To get there all of them must be restarted at once; a pod that has its programs before that was
+    decided would start one that nobody understands.
     """
+    if staged is not None:
+        return msgspec.structs.replace(spec, version=str(staged))
     if are_compatible(Version.parse(spec.version), running):
         return spec
     return msgspec.structs.replace(spec, version=str(running))

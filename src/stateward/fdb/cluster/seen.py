@@ -39,6 +39,8 @@ class Seen:
     left: Left = field(default_factory=Left)
     #: Objects of process groups of its name that nobody owns, by name.
     ownerless: Mapping[str, FoundationDBProcessGroup] = field(default_factory=dict)
+    #: Why the database could not be asked once the version asked for runs; empty: it could.
+    program_missing: str = ""
     book: Book = field(default_factory=Book)
 
     def pairs(self) -> Iterator[Pair]:

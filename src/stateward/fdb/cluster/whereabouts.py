@@ -32,6 +32,8 @@ class Whereabouts:
     connection: ConnectionString | None
     running: Version
     made: bool = False
+    #: The version whose programs pods were being given when the config map was written last.
+    staged: Version | None = None
 
 
 def whereabouts(
@@ -48,7 +50,8 @@ def whereabouts(
     versions = (status.running_version, ours.get(names.RUNNING_VERSION_KEY, ""))
     found = next((it for it in map(_version, versions) if it is not None), None)
     made = status.configured or bool(ours.get(names.DATABASE_MADE_KEY))
-    return Whereabouts(connection, found or Version.parse(spec.version), made)
+    staged = _version(ours.get(names.STAGED_VERSION_KEY, ""))
+    return Whereabouts(connection, found or Version.parse(spec.version), made, staged)
 
 
 def must_not_begin(

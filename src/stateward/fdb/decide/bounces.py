@@ -1,8 +1,8 @@
 """Which processes are restarted for other arguments: all that need it at once, or none yet.
 
 Every restart is a recovery, so it is done once: everybody has the new files first. Upgrades to
-versions that do not understand each other restart all processes, of all clusters of a database;
-they are judged elsewhere.
+versions that do not understand each other restart all processes: they are judged elsewhere
+(upgrades.py).
 """
 
 from __future__ import annotations
@@ -55,11 +55,16 @@ def _counts(view: ClusterView, it: GroupView) -> bool:
     """Tell whether a group stays, and is not given up for the time being."""
     if it.marked or it.leaving or is_tester(it) or it.has(Is.RESOURCES_TERMINATING):
         return False
+    return not is_given_up(view, it)
+
+
+def is_given_up(view: ClusterView, it: GroupView) -> bool:
+    """Tell whether a group has been away for so long that nobody waits for it."""
     missing = it.lasts(Is.MISSING_PROCESSES, view.now)
     if missing is not None and missing > _patience(view):
-        return False
+        return True
     pending = it.lasts(Is.POD_PENDING, view.now)
-    return pending is None or pending <= pending_seconds(view.spec)
+    return pending is not None and pending > pending_seconds(view.spec)
 
 
 def _patience(view: ClusterView) -> float:

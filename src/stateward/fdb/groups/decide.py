@@ -231,7 +231,9 @@ def _taken(resource: Resource[Any], found: Object, whose: Whose) -> Refuse | Non
 def _sync(seen: GroupSeen) -> Iterator[Act]:
     """Yield what must be done, once it can be, so that a pod has the files of the config map."""
     pod, wanted, spec = seen.pod, seen.files, seen.group.spec
-    if pod is None or pod.metadata.deleting or spec.remove:
+    # Who shall go needs no new files; but it must be able to change to another version with all.
+    upgraded = bool(seen.data and names.STAGED_VERSION_KEY in seen.data) and not seen.holds_nothing
+    if pod is None or pod.metadata.deleting or (spec.remove and not upgraded):
         return
     if pod.status.phase != "Running" or not pod.status.pod_ip:
         return

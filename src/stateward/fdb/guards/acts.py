@@ -52,6 +52,8 @@ COORDINATORS_UNDESIRED: Final[tuple[Guard, ...]] = (
 BEGIN_MAINTENANCE: Final[tuple[Guard, ...]] = (on.database_is_available,)
 END_MAINTENANCE: Final[tuple[Guard, ...]] = (*_ALWAYS, on.load_is_light)
 BOUNCE: Final[tuple[Guard, ...]] = (*_ALWAYS, certificates_are_good, on.may_bounce)
+#: The same before all change to another version at once.
+UPGRADE: Final[tuple[Guard, ...]] = BOUNCE
 #: What a status must be like, so that it proves that nothing is left on a process.
 PROOF: Final[tuple[Guard, ...]] = (
     on.database_is_available,

@@ -188,6 +188,8 @@ CLUSTER_FILE_KEY: Final = "cluster-file"
 RUNNING_VERSION_KEY: Final = "running-version"
 #: There once the database was made; for good.
 DATABASE_MADE_KEY: Final = "database-made"
+#: The version whose programs pods are given before all processes change to it at once.
+STAGED_VERSION_KEY: Final = "staged-version"
 CA_FILE_KEY: Final = "ca-file"
 SIDECAR_CONF_KEY: Final = "sidecar-conf"
 _MONITOR_KEY: Final = "fdbmonitor-conf-"
@@ -210,5 +212,8 @@ def split_conf_key(process_class: ProcessClass, servers: int = 1) -> str:
 
 def is_own_key(key: str) -> bool:
     """Tell whether the operator itself writes a key of the config map."""
-    ours = {CLUSTER_FILE_KEY, RUNNING_VERSION_KEY, DATABASE_MADE_KEY, CA_FILE_KEY, SIDECAR_CONF_KEY}
+    ours = {
+        *(CLUSTER_FILE_KEY, RUNNING_VERSION_KEY, DATABASE_MADE_KEY, STAGED_VERSION_KEY),
+        *(CA_FILE_KEY, SIDECAR_CONF_KEY),
+    }
     return key in ours or key.startswith(_MONITOR_KEY)

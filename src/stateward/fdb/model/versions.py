@@ -2,6 +2,8 @@
 
 The first two numbers decide: processes of 7.1 and 7.3 cannot be one database, so such an upgrade
 stops all of them at once, while a patch can be rolled. A pre-release is alone with itself.
+
+Upgrades go from one line of releases to the next: what a line wrote, the one after it can read.
 """
 
 from __future__ import annotations
@@ -13,6 +15,9 @@ from stateward.core.version import Version, same_minor
 
 #: Versions that are not released yet say so behind theirs.
 PRERELEASE: Final = "-PRERELEASE"
+#: The lines of releases that databases are upgraded along, each from the one before it. 7.2 never
+#: became a release for users.
+LINES: Final = ((7, 1), (7, 3), (7, 4))
 #: By the minor release: the first patch in which something works.
 _LOCALITY_EXCLUSIONS: Final = {(7, 1): 42, (7, 3): 26}
 
@@ -45,6 +50,21 @@ def protocol_of(line: tuple[int, int]) -> str:
     'fdb00b073000000'
     """
     return f"fdb00b0{line[0]:x}{line[1]:x}000000"
+
+
+def path_between(running: Version, wanted: Version) -> tuple[str, ...] | None:
+    """Return the lines that an upgrade goes through on its way; None: no way is known.
+
+    >>> path_between(Version(7, 1, 61), Version(7, 4, 5))
+    ('7.3',)
+    """
+    first, last = (running.major, running.minor), (wanted.major, wanted.minor)
+    if first == last:
+        return ()
+    if first not in LINES or last not in LINES or first > last:
+        return None
+    between = LINES[LINES.index(first) + 1 : LINES.index(last)]
+    return tuple(f"{major}.{minor}" for major, minor in between)
 
 
 def has_locality_exclusions(version: Version) -> bool:

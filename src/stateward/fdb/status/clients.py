@@ -14,15 +14,21 @@ from stateward.fdb.status.facts import cluster, known, missing
 from stateward.fdb.status.reading import Status
 
 _PATH = "cluster.clients.supported_versions"
+#: Stands for the address of clients that a status counts and does not name.
+UNNAMED = "more that the status does not name"
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class OldClient:
-    """A client whose newest library does not speak what a version speaks."""
+    """A client whose newest library does not speak what a version speaks; or several of them.
+
+    A status counts all and names only some: those that it does not name may be anybody.
+    """
 
     address: str
     log_group: str
     version: str
+    many: int = 1
 
 
 def cut_off_by(status: Status, target: Version) -> Fact[tuple[OldClient, ...]]:
@@ -64,7 +70,7 @@ def _is_new_enough(text: str, target: Version) -> bool:
 def _named(it: SupportedVersion) -> list[OldClient]:
     version = "unknown" if it.client_version is UNSET else it.client_version
     every = it.max_protocol_clients if it.max_protocol_clients is not UNSET else ()
-    return [
+    named = [
         OldClient(
             "unknown" if one.address is UNSET else one.address,
             "default" if one.log_group is UNSET else one.log_group,
@@ -72,3 +78,6 @@ def _named(it: SupportedVersion) -> list[OldClient]:
         )
         for one in every
     ]
+    counted = 0 if it.max_protocol_count is UNSET else it.max_protocol_count
+    more = counted - len(named)
+    return [*named, OldClient(UNNAMED, "unknown", version, more)] if more > 0 else named

@@ -245,6 +245,8 @@ class SupportedVersion(Part, frozen=True, gc=False):
 
     client_version: str | UnsetType = UNSET
     max_protocol_clients: list[ConnectedClient] | UnsetType = UNSET
+    #: All of them: no more than some are named.
+    max_protocol_count: int | UnsetType = UNSET
     protocol_version: str | UnsetType = UNSET
 
 

@@ -80,6 +80,13 @@ class SimAgent:
             raise AgentRefused(404, f"{file} must be a file of the output folder")
         return str(found)
 
+    async def is_present(self, file: str) -> bool:
+        """Tell whether fdbmonitor finds a file."""
+        found = await self._send(
+            AgentCall(f"is_present {file}", self._host), lambda _, keeper: keeper.has(file)
+        )
+        return bool(found)
+
     async def copy(self) -> None:
         """Have fdbmonitor find the files as the sidecar sees them now."""
 

@@ -21,6 +21,7 @@ from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, ProgramU
 from stateward.fdb.admin.fdbcli import Fdbcli
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.names import LOG_GROUP
 from stateward.kube.meta import ObjectKey
 from stateward.sim.faults import Kind
 from stateward.sim.fdb.realm import Realm
@@ -104,8 +105,10 @@ class SimConsole:
         database = realm.database(self.found_by())
         for heard in realm.typed:
             heard(line, database)
-        cli = programs.Fdbcli(database, str(self.file), self._view())
-        cli.string, cli.killed, cli.layout = self.found_by(), realm.kill, json.dumps
+        view = self._view()
+        cli = programs.Fdbcli(database, str(self.file), view)
+        cli.killed = lambda address: realm.kill(address, view.line)
+        cli.string, cli.log_group, cli.layout = self.found_by(), LOG_GROUP, json.dumps
         tape = Tape(database)
         steps = cli.steps(line, tape, patience)
         try:
@@ -145,6 +148,11 @@ class SimDatabases:
         console = self._consoles[cluster]
         console.find_by(connection, version)
         return Fdbcli(console)
+
+    def lacking(self, version: Version) -> str:
+        """Return nothing: programs of every version are there."""
+        del version
+        return ""
 
     def forget(self, cluster: ObjectKey) -> None:
         """Let go of what was kept for a cluster that is gone."""

@@ -181,6 +181,12 @@ class Split:
             text = substituted(conf.decode(), errands.values)
             self.copied[MONITOR_CONF] = text.encode()
 
+    def has(self, name: str) -> bool:
+        """Tell whether something is among what was copied: files, and programs of the sidecar."""
+        folder = self.errands.values.get("BINARY_DIR", "")
+        program = f"{folder.removeprefix(self.errands.target).lstrip('/')}/fdbserver"
+        return name in self.copied or name == program
+
     def hash_of(self, name: str) -> str | None:
         """Return the SHA-256 of what was copied."""
         data = self.copied.get(name)

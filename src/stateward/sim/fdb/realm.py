@@ -107,10 +107,11 @@ class Realm:
             self.stop(process)
             process.ended(code)
 
-    def kill(self, address: str) -> None:
-        """End whoever listens at an address, as fdbcli asks for it."""
+    def kill(self, address: str, line: tuple[int, int]) -> None:
+        """End whoever listens at an address and speaks a line's protocol, as its fdbcli asks."""
         for it in [*self.processes]:
-            if any(one.plain == address for one in it.server.addresses):
+            speaks = it.server.line == line
+            if speaks and any(one.plain == address for one in it.server.addresses):
                 self.end(it, 0)
 
     def settle(self) -> None:

@@ -117,6 +117,12 @@ class Sidecar:
     copied: dict[str, str] = field(default_factory=dict)
     silent: Exception | None = None
     copies: int = 0
+    #: Where fdbmonitor finds programs of its version, and which of them are there.
+    folder: str = "/usr/bin"
+    programs: set[str] = field(default_factory=set)
+
+    async def is_present(self, file: str) -> bool:
+        return file in self.programs
 
     async def check_hash(self, file: str) -> str:
         if self.silent is not None:
@@ -134,7 +140,7 @@ class Sidecar:
     async def substitutions(self) -> dict[str, str]:
         if self.silent is not None:
             raise self.silent
-        return {"FDB_INSTANCE_ID": "storage-1"}
+        return {"FDB_INSTANCE_ID": "storage-1", "BINARY_DIR": self.folder}
 
 
 class Desk:

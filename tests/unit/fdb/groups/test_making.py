@@ -310,8 +310,8 @@ async def test_a_new_sidecar_comes_in_place(kind: str) -> None:
     assert pod is not None
     assert pod.metadata.uid == before.metadata.uid
     images = {it.name: it.image for it in (*pod.spec.containers, *pod.spec.init_containers)}
-    assert "7.3.63" in images.pop(names.MAIN_CONTAINER)
-    assert all("7.4.1" in it for it in images.values())
+    assert "7.4.1" in images.pop(names.SIDECAR_CONTAINER)
+    assert all("7.3.63" in it for it in images.values()), "a pod starts with what runs"
     assert pod.metadata.annotations[names.SPEC_HASH] == pod_hash(await desk.now())
     assert not desk.wrote("delete")
     await desk.once()

@@ -120,10 +120,10 @@ def test_and_by_nobody_once_they_are_gone() -> None:
 def test_one_who_is_killed_is_told_of_and_leaves() -> None:
     at = Place()
     at.configured()
-    at.realm.kill("10.0.0.4:4501")
+    at.realm.kill("10.0.0.4:4501", (7, 3))
     assert at.ends == [(4, 0)]
     assert at.part() == [1, 2, 3, 5]
-    at.realm.kill("10.0.0.4:4501")
+    at.realm.kill("10.0.0.4:4501", (7, 3))
     assert at.ends == [(4, 0)]
 
 

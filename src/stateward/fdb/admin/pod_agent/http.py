@@ -87,12 +87,20 @@ class HttpAgent:
 
     async def check_hash(self, file: str) -> str:
         """Return the SHA-256 of a file that fdbmonitor finds."""
-        if not _FILE.fullmatch(file) or ".." in file.split("/"):
-            raise ValueError(f"a file must be named below its folder, got {file!r}")
-        text = (await self._call("GET", f"/check_hash/{file}")).strip()
+        text = (await self._call("GET", f"/check_hash/{_below(file)}")).strip()
         if not _HASH.fullmatch(text):
             raise PeerConfused(f"{self._url}: a hash must be 64 digits, got {text[:80]!r}")
         return text
+
+    async def is_present(self, file: str) -> bool:
+        """Tell whether fdbmonitor finds a file."""
+        try:
+            await self._call("GET", f"/is_present/{_below(file)}")
+        except AgentRefused as error:
+            if not error.is_missing:
+                raise
+            return False
+        return True
 
     async def copy(self) -> None:
         """Have fdbmonitor find the files as the sidecar sees them now."""
@@ -138,6 +146,12 @@ class HttpAgent:
         if isinstance(error, aiohttp.ClientPayloadError | aiohttp.ClientResponseError):
             return PeerConfused(text)
         return PeerUnreachable(text)
+
+
+def _below(file: str) -> str:
+    if not _FILE.fullmatch(file) or ".." in file.split("/"):
+        raise ValueError(f"a file must be named below its folder, got {file!r}")
+    return file
 
 
 async def _text(response: aiohttp.ClientResponse) -> str:

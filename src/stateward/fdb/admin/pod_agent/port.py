@@ -28,6 +28,9 @@ class PodAgent(Protocol):
     async def check_hash(self, file: str) -> str:
         """Return the SHA-256 of a file that fdbmonitor finds; AgentRefused: there is none."""
 
+    async def is_present(self, file: str) -> bool:
+        """Tell whether fdbmonitor finds a file."""
+
     async def copy(self) -> None:
         """Have fdbmonitor find the files as the sidecar sees them now; may be asked again."""
 

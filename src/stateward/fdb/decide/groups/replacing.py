@@ -15,8 +15,8 @@ from stateward.fdb.api.group import FoundationDBProcessGroupSpec as GroupSpec
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.processes import ClaimTemplate
 from stateward.fdb.api.questions import is_target
-from stateward.fdb.decide.clients import VersionChange, version_change
 from stateward.fdb.decide.groups.faults import fault_changes
+from stateward.fdb.decide.groups.staging import with_programs_of
 from stateward.fdb.decide.held import Held
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.views import ClusterView, GroupView
@@ -30,7 +30,11 @@ Pair: TypeAlias = tuple[GroupView, GroupSpec, GroupSpec]
 
 # ------------------------------------------------------------------ one group
 def why_replace(now: GroupSpec, wanted: GroupSpec, *, strategy: str, resources_too: bool) -> str:
-    """Return why a group cannot become as it is wanted; nothing: it can, in place."""
+    """Return why a group cannot become as it is wanted; nothing: it can, in place.
+
+    For another image beside fdbserver alone a pod need not even be made anew.
+    """
+    now = with_programs_of(now, wanted)
     return next(_reasons(now, wanted, strategy, resources_too=resources_too), "")
 
 
@@ -183,7 +187,7 @@ def misfits(view: ClusterView, pairs: Iterable[Pair]) -> Misfits:
 
 def not_now(view: ClusterView) -> str:
     """Return what is under way that no pod must change in; nothing: nothing is."""
-    if version_change(view) is VersionChange.UPGRADE:
+    if view.staging:
         return "an upgrade is under way, in which all processes change at once"
     told = view.status.required_addresses
     if view.transport.converts or (told.tls and told.non_tls):

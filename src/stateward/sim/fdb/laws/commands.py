@@ -188,8 +188,11 @@ class Commands:
             if any(one.plain in addresses for one in it.addresses)
         ]
         names = {it.localities.get(locality.INSTANCE) for it in killed}
+        twice = words.count("kill") > 0  # an upgrade: whoever is left out is cut off
         for it in self._scene.truth.groups(about):
-            if it.spec.remove and it.spec.process_group_id in names and self._is_old(it):
+            if twice or not it.spec.remove or not self._is_old(it):
+                continue
+            if it.spec.process_group_id in names:
                 self._scene.report("F-S24", actor, f"{it.metadata.name} is killed, and shall go")
         least = min(
             (float(it.spec.minimum_uptime_seconds_for_bounce) for it in self._scene.recent(about)),

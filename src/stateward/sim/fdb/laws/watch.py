@@ -17,6 +17,7 @@ from stateward.sim.fdb.laws.pods import Stops
 from stateward.sim.fdb.laws.regions import Reconfigurations
 from stateward.sim.fdb.laws.scene import Scene
 from stateward.sim.fdb.laws.transport import Listeners
+from stateward.sim.fdb.laws.upgrades import Upgrades
 from stateward.sim.fdb.laws.words import Words
 from stateward.sim.fdb.operators import TWIN
 from stateward.sim.fdb.world import FdbWorld
@@ -61,6 +62,7 @@ class FdbWatch:
         Maintaining(self.scene)
         Listeners(self.scene)
         Words(self.scene)
+        Upgrades(self.scene)
 
     def late(self, seconds: float, asleep: float) -> None:
         """Say by how many seconds caches may lag behind, and for how long senders may sleep."""

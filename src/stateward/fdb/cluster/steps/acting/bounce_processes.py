@@ -17,6 +17,7 @@ from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.cluster.steps.acting.all_at_once import AllAtOnce
 from stateward.fdb.decide import bounces
 from stateward.fdb.decide.bounces import BouncePlan
 from stateward.fdb.decide.clients import of_other_patch
@@ -50,12 +51,15 @@ class BounceProcesses:
         self._tools = tools
         #: By the uid of a cluster: the last restart, until it is seen that it helped.
         self._last: dict[str, _Kill] = {}
+        self._upgrade = AllAtOnce(self.name, tools)
 
     async def run(self, seen: Seen) -> Outcome:
         """Kill those that must be started anew, once all of them are ready for it."""
         view, admin = seen.view, seen.admin
         if not view.configured or admin is None:
             return DONE
+        if view.staging:  # whoever ends now comes back as the new version: all do, or nobody
+            return await self._upgrade.run(seen, admin)
         plan = bounces.plan(view)
         if plan.waiting:
             return Retry(_AGAIN, "BounceWaits", told(plan.waiting))

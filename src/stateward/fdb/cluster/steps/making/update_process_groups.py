@@ -6,6 +6,8 @@ must be replaced and has to wait stays what it is: changed in place it would not
 
 from __future__ import annotations
 
+import msgspec
+
 from stateward.core.outcome import DONE, Outcome
 from stateward.fdb.api.group import FoundationDBProcessGroupSpec
 from stateward.fdb.cluster.hands.editing import edit
@@ -15,6 +17,8 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups.replacing import misfits
 from stateward.fdb.decide.groups.shape import same_shape
+from stateward.fdb.decide.groups.staging import with_programs_of
+from stateward.fdb.views import GroupView
 from stateward.kube.codec import Json, plain
 from stateward.kube.patch import merge_diff
 
@@ -33,21 +37,35 @@ class UpdateProcessGroups:
         groups = []
         waiting = {it.group for it in misfits(seen.view, seen.pairs()).held}
         for it, now, wanted in seen.pairs():
-            if it.name not in waiting and not same_shape(now, wanted):
+            if seen.view.staging:  # pods change otherwise when all have changed to a version
+                wanted = with_programs_of(now, wanted)  # noqa: PLW2901 - it is what is wanted now
+            elif it.name in waiting:
+                continue
+            if not same_shape(now, wanted):
                 changes[it.name] = shape_difference(now, wanted)
                 groups.append(it)
         for it in seen.view.groups:
-            # What becomes of its volume is asked when the cluster goes, which may be at any time.
-            policy = seen.view.spec.deletion_policy
             stays_so = it.marked or it.name in waiting
-            if stays_so and seen.object_of(it).spec.deletion_policy != policy:
-                changes[it.name] = {"deletionPolicy": policy}
+            if stays_so and it.name not in changes and (change := _of_leaving(seen, it)):
+                changes[it.name] = change
                 groups.append(it)
         if not changes:
             return DONE
         found = await edit(self._client, seen.groups, changes)
         words = f"process groups shall be as the spec says now: {names_of(groups)}"
         return found or done("SettingsWritten", words)
+
+
+def _of_leaving(seen: Seen, it: GroupView) -> Json:
+    """Return what changes of a group that shall go.
+
+    What becomes of its volume is asked when the cluster goes, which may be at any time; and while
+    it is here it must be able to change to another version, and back.
+    """
+    now = seen.object_of(it).spec
+    wanted = with_programs_of(now, seen.wanted.group(it.id))
+    policy = seen.view.spec.deletion_policy
+    return shape_difference(now, msgspec.structs.replace(wanted, deletion_policy=policy))
 
 
 def shape_difference(

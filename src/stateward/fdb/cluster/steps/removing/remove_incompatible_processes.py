@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from stateward.core.facts import Unknown
 from stateward.core.outcome import DONE, Outcome
+from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.cluster.hands.editing import edit, obsolete
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.decide import clients
-from stateward.fdb.decide.clients import VersionChange
 from stateward.fdb.status import incompatible
+from stateward.fdb.views import ClusterView, GroupView
+
+#: Seconds in which a process comes back by itself after all were started anew: who knocked before
+#: that is remembered for a while.
+_COMING: Final = 60.0
 
 
 class RemoveIncompatibleProcesses:
@@ -24,9 +30,9 @@ class RemoveIncompatibleProcesses:
         self._client = tools.client
 
     async def run(self, seen: Seen) -> Outcome:
-        """Have them made anew, unless an upgrade is under way."""
+        """Have them made anew, unless all are about to change to what these speak already."""
         view = seen.view
-        if not view.configured or clients.version_change(view) is not VersionChange.NONE:
+        if not view.configured or view.staging:
             return DONE
         knocking = incompatible.hosts(view.database)
         if isinstance(knocking, Unknown) or not knocking.value:
@@ -39,6 +45,7 @@ class RemoveIncompatibleProcesses:
             and it.obsolete_pod != it.pod.uid
             and it.pod.terminating_since is None
             and not knocking.value.isdisjoint(it.addresses)
+            and _had_time(view, it)
         ]
         if not groups:
             return DONE
@@ -48,3 +55,8 @@ class RemoveIncompatibleProcesses:
         found = await edit(self._client, seen.groups, changes)
         words = f"{names_of(groups)} speak another protocol, and are started anew"
         return found or done("IncompatibleProcesses", words)
+
+
+def _had_time(view: ClusterView, it: GroupView) -> bool:
+    lasts = it.lasts(GroupConditionType.MISSING_PROCESSES, view.now)
+    return lasts is not None and lasts >= _COMING

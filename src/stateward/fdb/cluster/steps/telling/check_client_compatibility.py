@@ -1,61 +1,67 @@
-"""CheckClientCompatibility: no upgrade cuts off clients that could not follow it."""
+"""CheckClientCompatibility: no upgrade begins that clients, or the database, could not follow."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from stateward.core.facts import Unknown
-from stateward.core.outcome import DONE, Outcome
-from stateward.fdb.cluster.hands.saying import waits
+from stateward.core.errors import PeerError
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.saying import done
+from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.decide import clients
+from stateward.fdb.decide import clients, upgrades
 from stateward.fdb.decide.clients import VersionChange
+from stateward.fdb.decide.groups.staging import has_server_of
+from stateward.fdb.model.names import STAGED_VERSION_KEY
+from stateward.kube.client import MergePatch
+from stateward.kube.resources import CONFIG_MAPS
 
-#: Seconds until clients are looked at again.
+#: Seconds until it is judged again whether an upgrade may begin.
 _AGAIN: Final = 60.0
-_SHOWN: Final = 5
 
 
 class CheckClientCompatibility:
-    """Holds a version back that clients, or the database itself, cannot follow."""
+    """Lets an upgrade to another line of releases begin, or says what holds it back.
+
+    Until it begins, the cluster goes on as one of the version that runs.
+    """
 
     name = "CheckClientCompatibility"
 
+    def __init__(self, tools: Tools) -> None:
+        self._client = tools.client
+
     async def run(self, seen: Seen) -> Outcome:
-        """Say who could not follow."""
+        """Have it on record that pods are given the programs of another version from now on."""
         view = seen.view
-        change = clients.version_change(view)
-        if change in (VersionChange.NONE, VersionChange.COMPATIBLE) or not view.configured:
+        is_near = clients.version_change(view) in (VersionChange.NONE, VersionChange.COMPATIBLE)
+        if is_near or view.staging or not view.configured:
             return DONE
-        # Pods that were made now would be of a version that cannot be, so no step may follow.
+        late = seen.outdated | _behind(seen)
+        if (held := upgrades.objection(view, seen.program_missing, late)) is not None:
+            if held.hint:
+                return Blocked(held.guard, held.message, held.hint)
+            return Retry(_AGAIN, held.guard, held.message)
+        if seen.config_map is None or not await is_unchanged(self._client, seen.cluster):
+            return CHANGED
+        live = seen.config_map.metadata
+        body = {"metadata": {"uid": live.uid}, "data": {STAGED_VERSION_KEY: view.spec.version}}
+        try:
+            await self._client.patch(CONFIG_MAPS, live.key, MergePatch(body))
+        except PeerError as error:
+            return trouble(f"config map {live.name}", error)
         asked = f"from {view.running_version} to {view.spec.version}"
-        line = f"{view.running_version.major}.{view.running_version.minor}"
-        if change is VersionChange.REFUSED:
-            return waits(
-                seen,
-                self.name,
-                _AGAIN,
-                "DowngradeRefused",
-                f"a database cannot go back {asked}: the older cannot read what was written since",
-                hint=f"set spec.version to a release of {line}, or to a later one",
-            )
-        blocking = clients.blocking(view)
-        if isinstance(blocking, Unknown):
-            words = f"who uses the database is unknown: {blocking.reason}"
-            return waits(seen, self.name, _AGAIN, "ClientsUnknown", words)
-        if blocking.value:
-            some = ", ".join(f"{it.address} ({it.log_group})" for it in blocking.value[:_SHOWN])
-            message = f"{len(blocking.value)} clients could not follow {asked}: {some}"
-            hint = (
-                f"give clients a library of {view.spec.version} as well; or set"
-                " spec.ignoreUpgradabilityChecks to true, and they are cut off"
-            )
-            return waits(seen, self.name, _AGAIN, "ClientsIncompatible", message, hint=hint)
-        return waits(
-            seen,
-            self.name,
-            _AGAIN,
-            "UpgradeUnsupported",
-            f"an upgrade {asked} restarts all processes at once; this release does not do that yet",
-            hint=f"set spec.version to a release of {line}",
-        )
+        return done("UpgradeBegun", f"an upgrade {asked} begins: pods are given its programs")
+
+
+def _behind(seen: Seen) -> frozenset[str]:
+    """Return who shall go, still holds something, and runs by an image of an upgrade before."""
+    return frozenset(
+        it.name
+        for it in seen.view.groups
+        if it.marked
+        and not it.holds_nothing
+        and not has_server_of(seen.object_of(it).spec, seen.wanted.group(it.id))
+    )

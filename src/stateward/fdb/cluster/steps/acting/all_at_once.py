@@ -1,0 +1,111 @@
+"""The restart of an upgrade: all processes end at once, and come back as the new version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+from msgspec import UNSET
+
+from stateward.core.errors import PeerError
+from stateward.core.outcome import Blocked, Outcome, Retry
+from stateward.fdb.admin.ports import Admin
+from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.marking import names_of
+from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.saying import done
+from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.waiting import told
+from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide import clients, upgrades
+from stateward.fdb.decide.clients import VersionChange
+from stateward.fdb.decide.upgrades import RestartPlan
+from stateward.fdb.guards import acts
+from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.views import ClusterView
+
+_AGAIN: Final = 15.0
+_SOON: Final = 1.0
+#: Clusters whose last restart is kept in mind.
+_REMEMBERED: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class _Kill:
+    #: For which generation of the spec it was, and when.
+    generation: int
+    at: float
+
+
+class AllAtOnce:
+    """Kills all processes in one command, once every pod has the new programs."""
+
+    def __init__(self, step: str, tools: Tools) -> None:
+        self._step = step
+        self._tools = tools
+        #: By the uid of a cluster: its last restart.
+        self._last: dict[str, _Kill] = {}
+
+    async def run(self, seen: Seen, admin: Admin) -> Outcome:
+        """Have all change to the staged version, or say who is waited for."""
+        view, uid = seen.view, seen.cluster.metadata.uid
+        if clients.version_change(view) is not VersionChange.UPGRADE:
+            words = "nobody knows which version runs: waiting until the database answers"
+            return Retry(_AGAIN, "UpgradeWaits", words)
+        plan = upgrades.restart(view)
+        if plan.refused is not None:
+            return _refused(plan.refused)
+        if plan.waiting:
+            return Retry(_AGAIN, "UpgradeWaits", told(plan.waiting))
+        if not plan.kill:
+            return Retry(_AGAIN, "UpgradeWaits", "nobody reports who could be started anew")
+        if _is_in_vain(view, plan, self._last.get(uid)):
+            return Blocked(
+                "UpgradeDidNotHelp",
+                f"{names_of(plan.groups)} were started anew for {view.spec.version}, and came back"
+                f" as {view.running_version}",
+                "see with what their pods start fdbserver: an image that is not of its tag?; any"
+                " change of the spec lets them be started anew once more",
+            )
+        if not plan.begun and (refused := upgrades.cut_off(view)) is not None:
+            return _refused(refused)
+        guards = () if plan.begun else acts.UPGRADE
+        purpose = f"the restart of all processes for {view.spec.version}"
+        held = await allowed(self._tools, seen, self._step, guards, purpose)
+        if held is not None:
+            return held
+        return await self._kill(seen, admin, plan)
+
+    async def _kill(self, seen: Seen, admin: Admin, plan: RestartPlan) -> Outcome:
+        """Ask who uses the database once more, and end all of its processes."""
+        view, uid = seen.view, seen.cluster.metadata.uid
+        what = f"all processes are to be started anew for {view.spec.version}"
+        try:
+            if not plan.begun:  # clients may have come while pods were given the programs
+                fresh = replace(view, database=await admin.status())
+                if (refused := upgrades.cut_off(fresh)) is not None:
+                    return _refused(refused)
+            # Nobody may be left out, so whoever is still there is told once more.
+            await self._tools.fence.change(partial(admin.kill, twice=True), plan.kill)
+        except PeerError as error:
+            return trouble(what, error)
+        while len(self._last) >= _REMEMBERED:
+            del self._last[next(iter(self._last))]
+        self._last[uid] = _Kill(view.generation, view.now)
+        words = f"all processes change to {view.spec.version} at once: {len(plan.kill)} were ended"
+        return done("ProcessesUpgraded", words, _SOON)
+
+
+def _refused(refusal: Refusal) -> Outcome:
+    if refusal.hint:
+        return Blocked(refusal.guard, refusal.message, refusal.hint)
+    return Retry(refusal.after or _AGAIN, refusal.guard, refusal.message)
+
+
+def _is_in_vain(view: ClusterView, plan: RestartPlan, last: _Kill | None) -> bool:
+    """Tell whether all of them were started anew for this, and came back as they were."""
+    if last is None or last.generation != view.generation:
+        return False
+    uptimes = [it.entry.uptime_seconds for one in plan.groups for it in one.processes]
+    return all(it is UNSET or it < view.now - last.at for it in uptimes)

@@ -1,0 +1,273 @@
+"""Upgrades to a version that processes of the one before do not understand.
+
+All of them change at once, so everything else comes first: it is the next line of releases, clients
+can follow, every pod has the new programs. The judgement follows from what is to be seen, so an
+operator that takes over in the middle comes to the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec import UNSET
+
+from stateward.core.facts import Known, Unknown
+from stateward.core.version import Version
+from stateward.fdb.api.group import GroupConditionType as Is
+from stateward.fdb.api.questions import is_target
+from stateward.fdb.decide import bounces, clients
+from stateward.fdb.decide.clients import VersionChange
+from stateward.fdb.decide.held import Held, hold, is_tester, is_whole, order
+from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.model import versions
+from stateward.fdb.model.addresses import Address
+from stateward.fdb.status import health, incompatible, processes
+from stateward.fdb.status.clients import UNNAMED
+from stateward.fdb.views import ClusterView, GroupView
+
+#: A group with one of these has not the new programs yet, or nobody knows.
+_UNSTAGED: Final = (
+    Is.INCORRECT_SIDECAR_IMAGE,
+    Is.INCORRECT_CONFIG_MAP,
+    Is.SIDECAR_UNREACHABLE,
+)
+#: A group with one of these is about to have another pod.
+_CHANGING: Final = (Is.INCORRECT_POD_SPEC, Is.INCORRECT_SIDECAR_IMAGE)
+_SHOWN: Final = 5
+#: Seconds until clients are looked at again that nobody names.
+_PATIENCE: Final = 60.0
+
+
+# ------------------------------------------------------------------ whether it begins
+def staged(
+    written: Version | None, wanted: Version, running: Version, *, heard: bool
+) -> Version | None:
+    """Return the version whose programs pods are given now; None: they have all they need.
+
+    What was begun goes on, and is taken back when another version is asked for; but not while
+    nobody answers: all may have changed to it a moment ago.
+    """
+    if written is None or versions.are_compatible(written, running):
+        return None
+    return written if written == wanted or not heard else None
+
+
+def objection(view: ClusterView, missing_program: str, outdated: Iterable[str]) -> Refusal | None:
+    """Return why an upgrade does not begin; None: it may. With a hint, a person must act."""
+    change = clients.version_change(view)
+    if change is VersionChange.REFUSED:
+        return _no_way_back(view)
+    return (
+        _off_the_path(view)
+        or _unseen(view, missing_program)
+        or _unfinished(view, outdated)
+        or cut_off(view)
+    )
+
+
+def _asked(view: ClusterView) -> str:
+    return f"from {view.running_version} to {view.spec.version}"
+
+
+def _no_way_back(view: ClusterView) -> Refusal:
+    line = f"{view.running_version.major}.{view.running_version.minor}"
+    return Refusal(
+        "DowngradeRefused",
+        f"a database cannot go back {_asked(view)}: the older cannot read what was written since",
+        f"set spec.version to a release of {line}, or to a later one",
+    )
+
+
+def _off_the_path(view: ClusterView) -> Refusal | None:
+    running, wanted = view.running_version, Version.parse(view.spec.version)
+    between = versions.path_between(running, wanted)
+    if between is None:
+        known = ", ".join(f"{major}.{minor}" for major, minor in versions.LINES)
+        return Refusal(
+            "UpgradePathUnknown",
+            f"no way is known {_asked(view)}: databases are upgraded along {known}",
+            f"set spec.version to a release of one of these, after {running.major}.{running.minor}",
+        )
+    if between:
+        return Refusal(
+            "UpgradeSkipsVersions",
+            f"an upgrade {_asked(view)} skips {' and '.join(between)}, and must not",
+            f"set spec.version to a release of {between[0]} first, and go on when all is as asked",
+        )
+    return None
+
+
+def _unseen(view: ClusterView, missing_program: str) -> Refusal | None:
+    if not missing_program:
+        return None
+    return Refusal(
+        "ProgramMissing",
+        f"an upgrade {_asked(view)} would blind the operator: {missing_program}",
+        "put it there, in a folder of its version (--fdb-bin), or take an operator that has it",
+    )
+
+
+def _unfinished(view: ClusterView, outdated: Iterable[str]) -> Refusal | None:
+    """Pods that are about to change change first: of three versions at once nobody knows enough."""
+    late = {*outdated}
+    staying = {it.name for it in view.staying() if it.has(*_CHANGING)}
+    some = [it for it in view.groups if it.name in late | staying]
+    if not some:
+        return None
+    shown = ", ".join(str(it.id) for it in some[:_SHOWN])
+    words = f"an upgrade {_asked(view)} waits until pods are as asked otherwise: {shown}"
+    return Refusal("PodsChangeFirst", words)
+
+
+def cut_off(view: ClusterView) -> Refusal | None:
+    """Return who could not follow; None: everybody can, or does not matter."""
+    blocking = clients.blocking(view)
+    if isinstance(blocking, Unknown):
+        words = f"who uses the database is unknown: {blocking.reason}"
+        return Refusal("ClientsUnknown", words)
+    if not blocking.value:
+        return None
+    many = sum(it.many for it in blocking.value)
+    if all(it.address == UNNAMED for it in blocking.value):
+        # Our own programs are clients too, and are told of for a while: with patience there are
+        # few enough of them for all to be named.
+        words = f"{many} clients that are not named may be anybody, and could not follow"
+        return Refusal("ClientsUnknown", f"{words} {_asked(view)}", after=_PATIENCE)
+    some = ", ".join(f"{it.address} ({it.log_group})" for it in blocking.value[:_SHOWN])
+    return Refusal(
+        "ClientsIncompatible",
+        f"{many} clients could not follow {_asked(view)}: {some}",
+        f"give clients a library of {view.spec.version} as well; or set"
+        " spec.ignoreUpgradabilityChecks to true, and they are cut off",
+    )
+
+
+# ------------------------------------------------------------------ who has the programs
+def unstaged(view: ClusterView) -> tuple[GroupView, ...]:
+    """Return the groups that have not the new programs, and must before anybody restarts."""
+    return tuple(it for it in _needed(view) if it.has(*_UNSTAGED) or _lacks_pod_with_them(it))
+
+
+def _lacks_pod_with_them(it: GroupView) -> bool:
+    """Tell whether its pod cannot be given them in place: it differs in more than images."""
+    return it.pod is not None and it.has(Is.INCORRECT_POD_SPEC)
+
+
+def _needed(view: ClusterView) -> list[GroupView]:
+    """Return the groups that a restart waits for, in order: whoever is given up is not."""
+    gone = (Is.RESOURCES_TERMINATING,)
+    return sorted(
+        (
+            it
+            for it in view.groups
+            if not (it.marked and it.holds_nothing)
+            and not it.leaving
+            and not is_tester(it)
+            and not it.has(*gone)
+            and (it.processes or not bounces.is_given_up(view, it))
+        ),
+        key=order,
+    )
+
+
+# ------------------------------------------------------------------ the restart
+@dataclass(frozen=True, slots=True)
+class RestartPlan:
+    """Whom to kill so that all change at once; or who is waited for, or what a person must do."""
+
+    kill: tuple[Address, ...] = ()
+    groups: tuple[GroupView, ...] = ()
+    waiting: tuple[Held, ...] = ()
+    refused: Refusal | None = None
+    #: Some have changed already, and the database cannot go on without them: the others follow.
+    begun: bool = False
+
+
+def restart(view: ClusterView) -> RestartPlan:
+    """Return the one restart by which all processes change to the staged version."""
+    if not view.spec.automation_options.kill_processes:
+        off = "automationOptions.killProcesses is off"
+        return RestartPlan(
+            refused=Refusal(
+                "UpgradeNeedsRestart",
+                f"all pods have the programs for an upgrade {_asked(view)}, and {off}",
+                "turn it on, or restart all processes at once by yourself",
+            )
+        )
+    if refused := _foreign(view):
+        return RestartPlan(refused=refused)
+    ahead = _ahead(view)
+    if waiting := tuple(_waiting(view, ahead)):
+        return RestartPlan(waiting=waiting)
+    groups = tuple(
+        sorted((it for it in view.groups if it.processes and not _is_left_out(view, it)), key=order)
+    )
+    kill = tuple(one.addresses[0] for it in groups for one in it.processes)
+    available = health.is_available(view.database)
+    is_down = isinstance(available, Known) and not available.value
+    return RestartPlan(kill, groups, begun=bool(ahead) and is_down)
+
+
+def _is_left_out(view: ClusterView, it: GroupView) -> bool:
+    return is_target(view.spec.buggify.ignore_during_restart, it.id)
+
+
+def _waiting(view: ClusterView, ahead: Sequence[GroupView]) -> Iterator[Held]:
+    yield from hold(unstaged(view), "it has not the new programs yet")
+    changed = {it.name for it in ahead}
+    away = [it for it in _needed(view) if not _can_be_killed(it) and it.name not in changed]
+    yield from hold(away, "it does not report")
+
+
+def _can_be_killed(it: GroupView) -> bool:
+    return is_whole(it) and all(one.addresses for one in it.processes)
+
+
+def _ahead(view: ClusterView) -> tuple[GroupView, ...]:
+    """Return who was started anew already, and so speaks what the others do not understand yet."""
+    knocking = incompatible.hosts(view.database)
+    if not isinstance(knocking, Known):
+        return ()
+    return tuple(
+        it
+        for it in _needed(view)
+        if not it.processes
+        and not it.has(*_UNSTAGED)
+        and not knocking.value.isdisjoint(it.addresses)
+    )
+
+
+def _foreign(view: ClusterView) -> Refusal | None:
+    """Return who belongs to the database and to no group of ours: nobody knows what it has."""
+    roster = processes.roster(view.database)
+    if not isinstance(roster, Known):
+        return Refusal("ProcessesUnknown", f"who reports is unknown: {roster.reason}")
+    target = Version.parse(view.spec.version)
+    ours = {str(it.id) for it in view.groups}
+    others = [
+        *(roster.value.nameless),
+        *(one for name, some in roster.value.groups.items() if name not in ours for one in some),
+    ]
+    left = [it for it in others if not _runs(it.entry.version, target)]
+    if not left:
+        return None
+    named = [it.instance or ", ".join(map(str, it.addresses)) for it in left]
+    shown = ", ".join(sorted(named)[:_SHOWN])
+    return Refusal(
+        "ForeignProcesses",
+        f"{len(left)} processes of the database belong to no process group of this cluster, and"
+        f" would be left behind: {shown}",
+        f"have them run {view.spec.version}, or leave the database; this release upgrades databases"
+        " that have one operator",
+    )
+
+
+def _runs(told: object, target: Version) -> bool:
+    if told is UNSET:
+        return False
+    try:
+        return versions.are_compatible(Version.parse(str(told)), target)
+    except ValueError:
+        return False
