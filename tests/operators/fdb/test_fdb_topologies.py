@@ -124,7 +124,7 @@ async def test_two_regions_come_change_places_and_go(plane: str) -> None:
 async def test_three_halls_come_one_after_another(plane: str) -> None:
     halls: Json = {"redundancy_mode": "three_data_hall"}
     async with world(plane) as it, it.operating():
-        counts = {"storage": 3, "log": 2, "stateless": 1}
+        counts = {"storage": 3, "log": 4, "stateless": 1}
         await place(it, "az1", "dataHall", databaseConfiguration=halls, processCounts=counts)
         seed = await begun(it, "az1")
         async with written(it, "az1"):
