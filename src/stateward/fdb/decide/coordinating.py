@@ -118,7 +118,8 @@ def _manner(view: ClusterView, every: Iterable[Reporting]) -> _Manner:
     some = [it for it in some if it.entry.excluded is not True]
     tls = asked.tls if all(_listens(it, tls=asked.tls) for it in some) else now.value[0].tls
     is_named = any(it.is_name for it in now.value)
-    return _Manner(asked.named if all(map(_name, some)) else is_named, tls)
+    # Everybody has an address; that all have a name must be waited for.
+    return _Manner(asked.named and (is_named or all(map(_name, some))), tls)
 
 
 def _listens(it: Reporting, *, tls: bool) -> bool:

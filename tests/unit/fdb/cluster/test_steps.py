@@ -172,6 +172,16 @@ async def test_a_database_that_was_made_is_never_made_again() -> None:
     assert "create" not in desk.asked
 
 
+@pytest.mark.parametrize("seed", ["", "shop:k3s8@10.0.0.1:4501"])
+async def test_who_joins_a_database_does_not_make_it(seed: str) -> None:
+    tree = healthy(configuration=..., recovery_state__name="configuration_never_created")
+    view = cluster(WHOLE, tree, counts=COUNTS, seedConnectionString=seed)
+    desk = Desk(replace(view, configured=False))
+    found = await desk.run("UpdateDatabaseConfiguration")
+    assert desk.asked == ([] if seed else ["create"])
+    assert isinstance(found, Retry) == bool(seed)
+
+
 async def test_a_database_that_is_away_is_not_configured_and_others_go_on() -> None:
     tree = healthy(database_available=False)
     tree["client"]["database_status"]["available"] = False

@@ -58,7 +58,7 @@ MADE = {
         {}, {"routing": {"publicIPSource": "service"}}, groups=True, pods=True
     ),
     "names in the cluster file": Way(BY_ADDRESS, NAMED, pods=True),
-    "addresses in the cluster file": Way(NAMED, BY_ADDRESS),
+    "addresses in the cluster file": Way(NAMED, BY_ADDRESS, pods=True),
 }
 
 
@@ -73,6 +73,7 @@ def test_a_change_is_made_in_its_way(name: str) -> None:
         it.change(**way.change)
         await it.reconciled()
         await it.until("who goes is gone", it.none_leaves)
+        await it.until("and forgotten", lambda: not it.database.barred)
         assert len(_configured(it)) - lines == way.configures, _configured(it)[lines:]
         assert groups.isdisjoint(it.groups("storage")) == way.groups
         anew = any(it.uids("storage").get(one) != uid for one, uid in before.items())
@@ -94,6 +95,7 @@ def test_coordinators_go_by_names_and_back() -> None:
         it.change(**BY_ADDRESS)
         await it.reconciled()
         assert not any(one.is_name for one in it.database.string.coordinators)
+        await it.until("who went is forgotten", lambda: not it.database.barred)
         await it.at_rest()
 
     played(story)
@@ -204,8 +206,9 @@ def test_with_one_copy_a_pod_without_a_volume_stays() -> None:
         assert {name: it.uids()[name] for name in before if "stateless" not in name} == {
             name: uid for name, uid in before.items() if "stateless" not in name
         }
-        it.change(automationOptions={"podUpdateStrategy": "Replace"})
+        it.change(processGroupsToRemove=[name for name in before if "stateless" not in name])
         await it.reconciled()
+        await it.until("who went is forgotten", lambda: not it.database.barred)
 
     played(story)
 

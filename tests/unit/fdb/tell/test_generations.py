@@ -57,6 +57,7 @@ TABLE: dict[str, tuple[ClusterView, dict[str, Any], list[str]]] = {
     "other services": (seen(), {"services": True}, ["needs_service_update"]),
     "other locks": (seen(), {"locks": True}, ["needs_lock_configuration_changes"]),
     "a group of another shape": (seen(), {"outdated": frozenset({"shop-storage-1"})}, ["needs_pod_deletion"]),
+    "another prefix": (seen(spec={"processGroupIDPrefix": "b"}), {}, ["needs_shrink"]),
     "too few": (seen(counts={ProcessClass.STORAGE: 3}), {}, ["needs_grow"]),
     "too many": (seen(counts={ProcessClass.STORAGE: 1}), {}, ["needs_shrink"]),
     "a class that shall not be": (seen(counts={}), {}, ["needs_shrink"]),

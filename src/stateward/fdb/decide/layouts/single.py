@@ -26,8 +26,8 @@ def no_last_copy_goes(view: ClusterView, groups: Iterable[GroupView]) -> Refusal
         _GUARD,
         f"redundancy_mode is single, and {', '.join(found)} must have a volume before its pod is"
         " made anew: the only copy of what it has would go with the pod",
-        "set automationOptions.podUpdateStrategy to Replace, so that data moves away first; or"
-        " have more copies",
+        f"name {', '.join(found)} in processGroupsToRemove, so that data moves to another one"
+        " first; or have more copies",
     )
 
 

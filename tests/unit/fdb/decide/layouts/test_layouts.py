@@ -237,7 +237,7 @@ def test_the_last_copy_does_not_go_with_its_pod() -> None:
     found = single.no_last_copy_goes(seen, [disk, none])
     assert found is not None
     assert "the only copy of what it has" in found.message
-    assert "Replace" in found.hint
+    assert "processGroupsToRemove" in found.hint
     assert "can not be read" in single.cost(seen, [disk])
     assert single.cost(seen, [stateless]) == ""
     twice = replace(seen, spec=spec())

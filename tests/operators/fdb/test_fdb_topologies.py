@@ -1,0 +1,160 @@
+"""One database of several FoundationDBClusters, on processes, under writes that are counted."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from operators.fdb.fdb_worlds import World, is_reconciled, world
+from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.kube.codec import Json
+
+APART: Json = {
+    "faultDomain": {"key": "foundationdb.org/none"},
+    "lockOptions": {"disableLocks": True},
+}
+FEW: Json = {"storage": 2, "log": 2, "stateless": 1}
+CENTERS = ("dc1", "dc2", "dc3")
+HALLS = ("az1", "az2", "az3")
+
+
+def region(center: str, priority: int) -> Json:
+    near = {"id": "dc3", "priority": 1, "satellite": 1}
+    return {
+        "datacenters": [{"id": center, "priority": priority}, near],
+        "satellite_redundancy_mode": "one_satellite_double",
+        "satellite_logs": 2,
+    }
+
+
+def regions(usable: int, *some: Json) -> Json:
+    return {"redundancy_mode": "double", "usable_regions": usable, "regions": list(some)}
+
+
+BOTH = regions(2, region("dc1", 1), region("dc2", 0))
+SWAPPED = regions(2, region("dc1", 0), region("dc2", 1))
+ALONE = regions(1, region("dc1", 1))
+
+
+async def place(it: World, name: str, field: str, seed: str = "", **more: Any) -> None:
+    """Ask for the cluster of a place, which joins the database of the seed."""
+    mine: Json = {field: name, "processGroupIDPrefix": name, "processCounts": FEW}
+    if seed:
+        mine["seedConnectionString"] = seed
+    await it.create(name, **{**APART, **mine, **more})
+
+
+async def begun(it: World, name: str) -> str:
+    found = await it.until(name, lambda one: one.status.configured)
+    return found.status.connection_string
+
+
+async def all_reconciled(it: World, names: tuple[str, ...]) -> FoundationDBCluster:
+    found = [await it.reconciled(name) for name in names]
+    while not all(map(is_reconciled, found)):
+        found = [await it.reconciled(name) for name in names]
+    return found[0]
+
+
+@asynccontextmanager
+async def written(it: World, name: str) -> AsyncGenerator[list[str], None]:
+    """Write all the time; at the end everything is there that was ever acknowledged."""
+    kept: list[str] = []
+
+    async def write() -> None:
+        number = 0
+        while True:
+            number += 1
+            key = f"kept/{number:05}"
+            if "Committed" in await it.typed(name, f"writemode on; set {key} here"):
+                kept.append(key)
+            await asyncio.sleep(0.5)
+
+    task = asyncio.create_task(write())
+    try:
+        yield kept
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+    assert kept, "somebody wrote"
+    found = await it.typed(name, "getrange kept/ kept0 100000")
+    lost = [key for key in kept if f"`{key}'" not in found]
+    assert lost == []
+
+
+def usable(cluster: FoundationDBCluster) -> tuple[int, dict[str, int]]:
+    """Return how many regions have data, and who would rather write, by the operator's word."""
+    told = cluster.status.database_configuration
+    assert told is not None
+    mains = [one for it in told.regions for one in it.datacenters if not one.satellite]
+    return told.usable_regions, {one.id: one.priority for one in mains}
+
+
+async def coordinators(it: World, names: tuple[str, ...]) -> list[int]:
+    """Return how many coordinators each cluster has."""
+    string = (await it.get(names[0])).status.connection_string
+    return [
+        sum(any(f"{at}:" in string for at in one.status.addresses) for one in await it.groups(name))
+        for name in names
+    ]
+
+
+async def test_two_regions_come_change_places_and_go(plane: str) -> None:
+    async with world(plane) as it, it.operating():
+        await place(it, "dc1", "dataCenter", databaseConfiguration=BOTH)
+        seed = await begun(it, "dc1")
+        async with written(it, "dc1"):
+            for name in ("dc2", "dc3"):
+                await place(it, name, "dataCenter", seed, databaseConfiguration=BOTH)
+            found = await all_reconciled(it, CENTERS)
+            assert usable(found) == (2, {"dc1": 1, "dc2": 0})
+            assert await coordinators(it, CENTERS) == [3, 3, 3]
+            pods = {one.metadata.uid for name in CENTERS for one in await it.groups(name)}
+            for wish, after in ((SWAPPED, (2, {"dc1": 0, "dc2": 1})), (ALONE, (1, {"dc1": 1}))):
+                for name in CENTERS:
+                    await it.edit(name, databaseConfiguration=wish)
+                found = await all_reconciled(it, CENTERS)
+                assert usable(found) == after
+            left = {one.metadata.uid for name in CENTERS for one in await it.groups(name)}
+            assert left == pods, "nobody is replaced for that"
+
+
+async def test_three_halls_come_one_after_another(plane: str) -> None:
+    halls: Json = {"redundancy_mode": "three_data_hall"}
+    async with world(plane) as it, it.operating():
+        counts = {"storage": 3, "log": 4, "stateless": 1}
+        await place(it, "az1", "dataHall", databaseConfiguration=halls, processCounts=counts)
+        seed = await begun(it, "az1")
+        async with written(it, "az1"):
+            await place(it, "az2", "dataHall", seed, databaseConfiguration=halls)
+            waits = await it.until("az1", lambda one: "in 2: az1, az2" in _blocked(one))
+            told = waits.status.database_configuration
+            assert told is not None
+            assert told.redundancy_mode == "triple"
+            await place(it, "az3", "dataHall", seed, databaseConfiguration=halls)
+            found = await all_reconciled(it, HALLS)
+            told = found.status.database_configuration
+            assert told is not None
+            assert told.redundancy_mode == "three_data_hall"
+            assert await coordinators(it, HALLS) == [3, 3, 3]
+
+
+async def test_another_prefix_is_other_groups_with_the_same_data(plane: str) -> None:
+    async with world(plane) as it, it.operating():
+        await it.create("shop", processCounts=FEW, automationOptions=_QUICK, **APART)
+        await it.reconciled("shop")
+        async with written(it, "shop"):
+            await it.edit("shop", processGroupIDPrefix="b")
+            await it.reconciled("shop")
+            every = [one.spec.process_group_id for one in await it.groups("shop")]
+            assert every
+            assert all(name.startswith("b-") for name in every), every
+
+
+_QUICK: Json = {"waitBetweenRemovalsSeconds": 0}
+
+
+def _blocked(cluster: FoundationDBCluster) -> str:
+    return "\n".join(it.message for it in cluster.status.blockers)
