@@ -220,7 +220,9 @@ def test_who_may_not_read_secrets_goes_by_what_pods_tell() -> None:
         it.change(**ON)
         await it.until(
             "said",
-            lambda: any(one["guard"] == "CertificatesUnseen" for one in it.status["blockers"]),
+            lambda: any(
+                one["guard"] == "CertificatesUnseen" for one in it.status.get("blockers", ())
+            ),
         )
         await it.reconciled()
         assert listening(it) == {True}
@@ -232,6 +234,7 @@ def test_who_may_not_read_secrets_goes_by_what_pods_tell() -> None:
 def test_an_operator_without_a_certificate_says_so_and_begins_nothing() -> None:
     async def story(it: Story) -> None:
         keep(it)
+        await it.rest(1)
         it.stop()
         it.slots = it.it.operate(lambda around: operator(around, certified=False))
         await it.create(certified())
