@@ -73,12 +73,13 @@ def single(**over: Any) -> Json:
     return merged(spec(**few), over)
 
 
-def operator(around: Surroundings) -> Supervisor:
+def operator(around: Surroundings, *, certified: bool = True) -> Supervisor:
     """Put the operator together as it is."""
     options = FdbOptions(
         databases=around.databases,
         agents=lambda pod: around.agents.reach(pod.status.pod_ip),
         lease=ObjectKey(NAMESPACE, "fdb-operator"),
+        certified=certified,
     )
     return assemble(around.client, around.ports, around.identity, around.metrics, options=options)
 

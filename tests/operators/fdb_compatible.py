@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from operators.fdb_manifests import spec
 from stateward.kube.codec import Json
-from stateward.sim.papers import CERTIFICATE
+from stateward.sim.kube.papers import CERTIFICATE
 
 _SMALL: Json = {"requests": {"cpu": "250m", "memory": "128Mi"}}
 COMPATIBLE: dict[str, Json] = {

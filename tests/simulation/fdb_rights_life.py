@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Final
 
+from fakes import fdb_tls
 from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBCluster
 from stateward.fdb.model.names import CLASS_LABEL
@@ -46,6 +47,7 @@ async def life(it: FdbWorld) -> None:
     await _take_label(it, CLASS_LABEL)
     await _edit(it, processGroupsToRemove=[_groups(it)[0]])
     await _edit(it, routing={"publicIPSource": "pod", "headlessService": False})
+    await _ask_for_tls(it)
 
 
 def _asked() -> Json:
@@ -73,6 +75,20 @@ def _groups(it: FdbWorld) -> list[str]:
 async def _edit(it: FdbWorld, **spec: object) -> None:
     it.world.api.patch(CLUSTERS, KEY, MergePatch({"spec": spec}), _USER)
     await _reconciled(it)
+
+
+async def _ask_for_tls(it: FdbWorld) -> None:
+    """Ask for certificates from a secret that is not there, and see that it is looked for."""
+    general = {"podTemplate": fdb_tls.template()}
+    spec = {"processes": {"general": general}, **fdb_tls.ON}
+    it.world.api.patch(CLUSTERS, KEY, MergePatch({"spec": spec}), _USER)
+    await _until(
+        it,
+        lambda: any(
+            one.guard == "CertificateUnusable" and "must be there" in one.message
+            for one in _cluster(it).status.blockers
+        ),
+    )
 
 
 async def _take_label(it: FdbWorld, label: str) -> None:

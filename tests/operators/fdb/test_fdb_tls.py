@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import socket
+import ssl
 from base64 import b64encode
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
@@ -14,13 +16,15 @@ from typing import Any
 from fakes import fdb_tls
 from fakes.fdb_tls import OFF, ON, SECRET
 from operators.fdb.fdb_hands import CLUSTER, NAMESPACE, uids
-from operators.fdb.fdb_worlds import World, small, world
+from operators.fdb.fdb_worlds import PATIENCE, World, small, world
 from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import SECRETS
+from stateward.local.issuing import Authority
 
 NOW = datetime.now(UTC)
 
@@ -65,7 +69,7 @@ async def writing(it: World) -> AsyncGenerator[Writer, None]:
 
 
 @asynccontextmanager
-async def secured(plane: str, folder: Path) -> AsyncGenerator[tuple[World, dict[str, bytes]], None]:
+async def secured(plane: str, folder: Path) -> AsyncGenerator[tuple[World, Authority], None]:
     """Run a world in which the operator has a certificate, by an authority of its own."""
     signer = fdb_tls.authority(NOW)
     held = fdb_tls.files(signer, NOW)
@@ -76,7 +80,7 @@ async def secured(plane: str, folder: Path) -> AsyncGenerator[tuple[World, dict[
     async with world(plane) as it:
         it.shared = replace(it.shared, environment={**it.shared.environment, **variables})
         async with it.operating():
-            yield it, held
+            yield it, signer
 
 
 def processes() -> Json:
@@ -108,6 +112,19 @@ def says(reason: str) -> Any:
     return holds
 
 
+def shown(address: Address, folder: Path) -> bytes:
+    """Return the certificate, as PEM, that a process shows to who comes."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname = False
+    context.load_verify_locations(folder / "ca.crt")
+    context.load_cert_chain(folder / "tls.crt", folder / "tls.key")
+    with (
+        socket.create_connection((address.host, address.port), 10) as plain,
+        context.wrap_socket(plain) as found,
+    ):
+        return ssl.DER_cert_to_PEM_cert(found.getpeercert(binary_form=True) or b"").encode()
+
+
 def kinds(cluster: FoundationDBCluster) -> set[bool]:
     """Return whether coordinators are found with TLS, and without."""
     found = ConnectionString.parse(cluster.status.connection_string)
@@ -115,8 +132,8 @@ def kinds(cluster: FoundationDBCluster) -> set[bool]:
 
 
 async def test_a_live_cluster_gets_tls_and_gives_it_up(plane: str, tmp_path: Path) -> None:
-    async with secured(plane, tmp_path) as (it, held):
-        await keep(it, held)
+    async with secured(plane, tmp_path) as (it, signer):
+        await keep(it, fdb_tls.files(signer, NOW))
         await it.create(CLUSTER, processes=processes())
         assert kinds(await it.reconciled(CLUSTER)) == {False}
         pods = await uids(it)
@@ -134,22 +151,30 @@ async def test_a_live_cluster_gets_tls_and_gives_it_up(plane: str, tmp_path: Pat
 async def test_tls_from_the_first_day_and_certificates_that_are_renewed(
     plane: str, tmp_path: Path
 ) -> None:
-    async with secured(plane, tmp_path) as (it, held):
+    async with secured(plane, tmp_path) as (it, signer):
+        held = fdb_tls.files(signer, NOW)
         await it.create(CLUSTER, processes=processes(), **ON)
         blocked = await it.until(CLUSTER, says("CertificateUnusable"))
         assert f"secret {NAMESPACE}/{SECRET} must be there" in blocked.status.doing
         assert await it.groups(CLUSTER) == [], "nothing starts without it"
-        signer = fdb_tls.authority(NOW)
         await keep(it, fdb_tls.files(signer, NOW - timedelta(days=9), days=1))
         expired = await it.until(
             CLUSTER, lambda one: "has expired at" in str(one.status.conditions)
         )
         assert "BEGIN" not in str(expired.status)
         await renew(it, held)
-        assert kinds(await it.reconciled(CLUSTER)) == {True}
+        cluster = await it.reconciled(CLUSTER)
+        assert kinds(cluster) == {True}
+        address = ConnectionString.parse(cluster.status.connection_string).coordinators[0]
         pods, kills = await uids(it), it.asked("kill")
-        async with writing(it):
-            await renew(it, held)
-            await asyncio.sleep(5)
+        async with writing(it) as writer:
+            other = fdb_tls.files(signer, NOW, days=99)
+            await renew(it, other)
+            async with asyncio.timeout(PATIENCE):
+                while await asyncio.to_thread(shown, address, tmp_path) != other["tls.crt"]:  # noqa: ASYNC110
+                    await asyncio.sleep(1)
+                many = len(writer.written)
+                while len(writer.written) < many + 4:  # noqa: ASYNC110 - a writer rings no bell
+                    await asyncio.sleep(1)
         assert await uids(it) == pods
         assert it.asked("kill") == kills, "a renewed certificate restarts nobody"

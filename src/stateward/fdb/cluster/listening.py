@@ -11,7 +11,7 @@ from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.build.pod import pod_hash
 from stateward.fdb.cluster.papers import Archive
 from stateward.fdb.cluster.plans import Plans
-from stateward.fdb.decide import transport
+from stateward.fdb.decide.tls import listeners
 from stateward.fdb.groups.caches import GroupCaches
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import SPEC_HASH, config_map_name
@@ -49,7 +49,7 @@ class Listening:
         config_map = self.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name)))
         told = cluster.status.required_addresses
         former = {it for it, is_so in ((True, told.tls), (False, told.non_tls)) if is_so}
-        scene = transport.Scene(
+        scene = listeners.Scene(
             asked=spec.main_container.enable_tls,
             connection=connection,
             files=config_map.data if config_map is not None else {},
@@ -58,9 +58,9 @@ class Listening:
             papers=await self._papers(cluster, plans, connection),
             staying=frozenset(it.spec.process_group_id for it in staying),
         )
-        if transport.is_to_begin(scene):
+        if listeners.is_to_begin(scene):
             scene = replace(scene, lacking=tuple(self._lacking(spec, staying)))
-        return transport.judge(scene)
+        return listeners.judge(scene)
 
     async def _papers(
         self, cluster: FoundationDBCluster, plans: Plans, connection: ConnectionString | None

@@ -30,6 +30,7 @@ from stateward.fdb.model.names import (
     config_map_name,
     headless_service_name,
 )
+from stateward.fdb.model.transport import Transport
 from stateward.fdb.model.versions import are_compatible
 from stateward.fdb.status import coordinators, health, processes
 from stateward.fdb.status.maintenance import maintenance
@@ -83,17 +84,7 @@ class Observer:
         heard, objects = await self._hear(cluster, config_map), self._groups(cluster)
         if heard.connection is None:
             must_not_begin(cluster, objects.values())
-        transport = await self._sources.listening.judge(
-            cluster, self._sources.plans, objects, heard.connection, heard.status
-        )
-        plan = self._sources.plans.plan(
-            cluster,
-            heard.running,
-            heard.connection,
-            made=heard.configured,
-            kinds=(transport.tls, transport.plain),
-            staged=heard.staged,
-        )
+        transport, plan = await self._plan(cluster, heard, objects)
         config = self._sources.plans.config(plan, _kinds(objects.values()))
         live = config_map.data if config_map is not None else {}
         self._post(cluster, plan, heard, config["data"] if valid else live)
@@ -132,6 +123,28 @@ class Observer:
             ownerless=ownerless(eyes.caches.of_cluster(key), cluster),
             program_missing=self._lacking(Version.parse(plan.spec.version), heard.running),
         )
+
+    async def _plan(
+        self,
+        cluster: FoundationDBCluster,
+        heard: _Heard,
+        groups: dict[str, FoundationDBProcessGroup],
+    ) -> tuple[Transport, Plan]:
+        """Return how processes listen from now on, and what follows from it and from the spec."""
+        plans = self._sources.plans
+        transport = await self._sources.listening.judge(
+            cluster, plans, groups, heard.connection, heard.status
+        )
+        kinds = (transport.tls, transport.plain)
+        plan = plans.plan(
+            cluster,
+            heard.running,
+            heard.connection,
+            made=heard.configured,
+            kinds=kinds,
+            staged=heard.staged,
+        )
+        return transport, plan
 
     def _left(self, cluster: FoundationDBCluster, plan: Plan, *, must: bool) -> Left:
         """Return what was left or lost; a claim that cannot be read hides it, which may matter."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.kube.codec import Json
-from stateward.sim.papers import CERTIFICATE, KEY, encoded
+from stateward.sim.kube.papers import CERTIFICATE, KEY, encoded
 
 #: The fields of `spec.security.tls`, and the secret that each names.
 TLS: Final = {

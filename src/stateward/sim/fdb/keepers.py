@@ -50,6 +50,9 @@ class Order:
 class Keeper(Protocol):
     """Who knows which processes there shall be."""
 
+    #: Whether they find a certificate to speak TLS with.
+    certified: bool
+
     @property
     def drops(self) -> bool:
         """Whether a process is ended that is ordered no longer."""
@@ -79,6 +82,7 @@ class Unified:
     processes: int
     #: Where its configuration is.
     config: str
+    certified: bool = False
     accepted: Accepted | None = None
     _mounted: Mapping[str, bytes] = field(default_factory=dict)
     _failures: dict[str, Failures] = field(default_factory=lambda: defaultdict(Failures))
@@ -155,6 +159,7 @@ class Split:
     version: str
     errands: Errands
     chance: Chance
+    certified: bool = False
     #: What was copied, by names.
     copied: dict[str, bytes] = field(default_factory=dict)
     _mounted: Mapping[str, bytes] = field(default_factory=dict)

@@ -28,7 +28,6 @@ from stateward.sim.fdb.programs import FdbProgram, Ground
 from stateward.sim.fdb.reading import (
     StoreLookup,
     config_maps_of,
-    has_certificate,
     is_split,
     keeper_of,
     mounted,
@@ -111,10 +110,7 @@ class FdbPods:
             return "CrashLoopBackOff"
         if isinstance(keeper, Split):
             keeper.copy()
-        certified = has_certificate(pod, view, self._lookup)
-        program = FdbProgram(
-            self._ground, keeper, volume, chance, launch.address, certified=certified
-        )
+        program = FdbProgram(self._ground, keeper, volume, chance, launch.address)
         tenant = self._tenants[uid] = Tenant(
             key,
             uid,

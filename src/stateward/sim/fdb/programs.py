@@ -70,8 +70,6 @@ class FdbProgram:
     children: dict[str, Child] = field(default_factory=dict)
     isolated: bool = False
     stopped: bool = False
-    #: Whether its processes have a certificate to speak TLS with.
-    certified: bool = False
 
     @property
     def ready(self) -> bool:
@@ -160,10 +158,11 @@ class FdbProgram:
             order.command_line,
             started=self.ground.now,
         )
-        self.ground.realm.begin(server, certified=self.certified)
-        if any(it.tls for it in server.addresses) and not self.certified:
+        certified = self.keeper.certified
+        self.ground.realm.begin(server, certified=certified)
+        if any(it.tls for it in server.addresses) and not certified:
             raise Unstartable(_WRONG)
-        return Process(server, self.volume, file, ended, certified=self.certified)
+        return Process(server, self.volume, file, ended, certified=certified)
 
     def _seed(self, file: str, told: Told) -> None:
         """See that there is a cluster file: the newest one on the volume, else what was given."""

@@ -120,7 +120,8 @@ def keeper_of(pod: Json, view: PodView, lookup: StoreLookup, chance: Chance) -> 
     main = container(pod, names.MAIN_CONTAINER) or {}
     version = version_of(pod, names.MAIN_CONTAINER)
     if is_split(pod):
-        return Split(version, _errands(pod, view, lookup), chance)
+        certified = has_certificate(pod, view, lookup)
+        return Split(version, _errands(pod, view, lookup), chance, certified)
     variables = environment(main, view, lookup)
     told = options([expanded(it, variables) for it in main.get("args") or ()])
     folder, file = _one(told, "input-dir", "."), _one(told, "input-monitor-conf", "config.json")
@@ -129,6 +130,7 @@ def keeper_of(pod: Json, view: PodView, lookup: StoreLookup, chance: Chance) -> 
         variables,
         int(_one(told, "process-count", "1")),
         str(PurePosixPath(folder, file)),
+        has_certificate(pod, view, lookup),
     )
 
 

@@ -228,3 +228,17 @@ def test_without_foundationdb_there_is_nothing_of_it() -> None:
     assert not any("apps.foundationdb.org" in it["apiGroups"] for it in rules)
     (environment,) = (it["env"] for it in spec["containers"])
     assert {"name": "STATEWARD_PRODUCT", "value": "etcd"} in environment
+
+
+def test_the_operator_is_given_a_certificate_for_foundationdb() -> None:
+    pod = one("Deployment", made(foundationdbTLSSecret="fdb-operator"))["spec"]["template"]["spec"]
+
+    [container] = pod["containers"]
+    told = {it["name"]: it.get("value") for it in container["env"]}
+    assert told["FDB_TLS_CERTIFICATE_FILE"] == "/etc/foundationdb-tls/tls.crt"
+    assert told["FDB_TLS_KEY_FILE"] == "/etc/foundationdb-tls/tls.key"
+    assert told["FDB_TLS_CA_FILE"] == "/etc/foundationdb-tls/ca.crt"
+    assert {"name": "foundationdb-tls", "secret": {"secretName": "fdb-operator"}} in pod["volumes"]
+    assert "foundationdb-tls" in [it["name"] for it in container["volumeMounts"]]
+    usual = one("Deployment", made())["spec"]["template"]["spec"]
+    assert "foundationdb-tls" not in str(usual)

@@ -13,7 +13,7 @@ from operators.fdb_manifests import manifest, spec
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.api.validation import problems
 from stateward.kube.codec import Json
-from stateward.sim.papers import CERTIFICATE, KEY
+from stateward.sim.kube.papers import CERTIFICATE, KEY
 
 POD = "spec.processes.general.podTemplate.spec"
 MAIN = f"{POD}.containers[foundationdb]"

@@ -13,6 +13,8 @@ from fakes.fdb_views import cluster, healthy, spec, status_of
 from stateward.fdb.guards import acts
 from stateward.fdb.guards import database as on
 from stateward.fdb.guards.guard import Guard, refusals
+from stateward.fdb.guards.transport import certificates_are_good
+from stateward.fdb.model.transport import Papers, Transport
 from stateward.fdb.status.reading import Status
 from stateward.fdb.views import ClusterView
 
@@ -75,8 +77,19 @@ def test_what_nobody_knows_is_refused_and_said(name: str) -> None:
 
 @pytest.mark.parametrize("name", ACTS)
 def test_every_act_is_held_back_by_an_unknown_database(name: str) -> None:
-    assert len(refusals(ACTS[name], view({}))) == len(ACTS[name])
+    about_it = [it for it in ACTS[name] if it is not certificates_are_good]
+    assert len(refusals(ACTS[name], view({}))) == len(about_it)
     assert refusals(ACTS[name], view(healthy())) == ()
+
+
+@pytest.mark.parametrize("name", ["BOUNCE", "UPDATE_PODS", "COORDINATORS_UNDESIRED"])
+def test_bad_certificates_hold_back_what_would_start_by_them(name: str) -> None:
+    flawed = Transport(tls=True, plain=False, papers=Papers(flaws=("secret a/b must be there",)))
+
+    [found] = refusals(getattr(acts, name), replace(view(healthy()), transport=flawed))
+
+    assert found.guard == "certificates_are_good"
+    assert found.message == "secret a/b must be there"
 
 
 #: Guard, what a status says, and what is refused because of it; nothing: it passes.

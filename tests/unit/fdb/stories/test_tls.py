@@ -9,7 +9,7 @@ import pytest
 
 from fakes import fdb_tls
 from fakes.fdb_crashes import PLAIN, Crashes, crashed, ended, made
-from fakes.fdb_stories import NAMESPACE, USER, Story, merged, played, spec
+from fakes.fdb_stories import NAMESPACE, USER, Story, merged, operator, played, spec
 from fakes.fdb_tls import BEGIN, OFF, ON, SECRET
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
@@ -208,6 +208,44 @@ def test_one_that_ends_soon_is_spoken_of() -> None:
         assert it.condition("Ready")["status"] == "True"
         said = [one["message"] for one in it.status["blockers"]]
         assert said == ["secret default/shop-certs: tls.crt ends at 2026-01-06T00:00:00Z"]
+
+    played(story)
+
+
+def test_who_may_not_read_secrets_goes_by_what_pods_tell() -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        it.it.world.weather.forbidden["get", "secrets", ""] += 1
+        await it.create(certified())
+        it.change(**ON)
+        await it.until(
+            "said",
+            lambda: any(
+                one["guard"] == "CertificatesUnseen" for one in it.status.get("blockers", ())
+            ),
+        )
+        await it.reconciled()
+        assert listening(it) == {True}
+        assert it.status.get("blockers", []) == [], "at rest nobody is bothered with it"
+
+    played(story)
+
+
+def test_an_operator_without_a_certificate_says_so_and_begins_nothing() -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.rest(1)
+        it.stop()
+        it.slots = it.it.operate(lambda around: operator(around, certified=False))
+        await it.create(certified())
+        it.change(**ON)
+        await it.rest(300)
+        assert listening(it) == {False}
+        assert "the operator itself must have a certificate" in it.condition("Ready")["message"]
+        it.stop()
+        it.start()
+        await it.reconciled()
+        assert listening(it) == {True}
 
     played(story)
 

@@ -20,8 +20,8 @@ from stateward.sim.fdb.scripts.kit import (
     volume,
 )
 from stateward.sim.fdb.world import FdbWorld
-from stateward.sim.papers import CERTIFICATE, encoded
-from stateward.sim.papers import KEY as PRIVATE
+from stateward.sim.kube.papers import CERTIFICATE, encoded
+from stateward.sim.kube.papers import KEY as PRIVATE
 
 _NAME: Final = "certificates"
 _FOLDER: Final = "/var/certificates"

@@ -9,7 +9,7 @@ from typing import Any
 from stateward.core.outcome import DONE
 from stateward.fdb.cluster.listening import Listening
 from stateward.fdb.cluster.steps.telling import check_certificates
-from stateward.fdb.decide import transport as deciding
+from stateward.fdb.decide.tls import listeners as deciding
 from stateward.fdb.model.transport import Papers, Transport
 from stateward.fdb.status import processes
 from stateward.sim.mutants.planting import Patch, bug

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from stateward.core.facts import Known, Unknown
-from stateward.fdb.decide.transport import Scene, judge
+from stateward.fdb.decide.tls.listeners import Scene, judge
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.transport import Papers

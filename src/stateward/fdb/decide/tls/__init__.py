@@ -1,0 +1,1 @@
+"""How processes go over to TLS, and back."""
