@@ -88,8 +88,7 @@ def _off_the_path(view: ClusterView) -> Refusal | None:
         return Refusal(
             "UpgradePathUnknown",
             f"no way is known {_asked(view)}: databases are upgraded along {known}",
-            f"set spec.version to a release of one of these, after {running.major}."
-            f"{running.minor}",
+            f"set spec.version to a release of one of these, after {running.major}.{running.minor}",
         )
     if between:
         return Refusal(

@@ -52,6 +52,11 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M39": ("L0", Clue("two")),
     "M39-fdb": ("L0", Clue("fdb-two")),
     "M40": ("P-S1", Clue("fdb-spare")),
+    "M41": ("F-S25", Clue("fdb-upgrade-eager")),
+    "M42": ("F-S25", Clue("fdb-upgrade")),
+    "M43": ("F-S25", Clue("fdb-upgrade-client")),
+    "M44": ("F-S25", Clue("fdb-upgrade")),
+    "M45": ("F-S25", Clue("fdb-upgrade")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and
