@@ -64,11 +64,9 @@ class Writer:
 
     async def lost(self) -> list[str]:
         """Return what was acknowledged and is not there."""
-        found = []
-        for key in self.acknowledged:
-            if f"`{key}' is" not in await self.typed(f"get {key}"):
-                found.append(key)
-        return found
+        return [
+            key for key in self.acknowledged if f"`{key}' is" not in await self.typed(f"get {key}")
+        ]
 
 
 @asynccontextmanager

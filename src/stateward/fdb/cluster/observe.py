@@ -16,9 +16,9 @@ from stateward.fdb.cluster.left import left_of, ownerless
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.whereabouts import must_not_begin, whereabouts
-from stateward.fdb.decide import upgrades
 from stateward.fdb.decide.groups import additions, leftovers
 from stateward.fdb.decide.groups.leftovers import Left
+from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.groups.board import Posted
 from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.seen import cluster_uid
@@ -81,13 +81,7 @@ class Observer:
         heard, objects = await self._hear(cluster, config_map), self._groups(cluster)
         if heard.connection is None:
             must_not_begin(cluster, objects.values())
-        plan = self._sources.plans.plan(
-            cluster,
-            heard.running,
-            heard.connection,
-            made=heard.configured,
-            staged=heard.staged,
-        )
+        plan = self._plan(cluster, heard)
         config = self._sources.plans.config(plan, _kinds(objects.values()))
         live = config_map.data if config_map is not None else {}
         self._post(cluster, plan, heard, config["data"] if valid else live)
@@ -124,6 +118,15 @@ class Observer:
             left=self._left(cluster, plan, must=bool(looks)),
             ownerless=ownerless(eyes.caches.of_cluster(key), cluster),
             program_missing=self._lacking(Version.parse(plan.spec.version), heard.running),
+        )
+
+    def _plan(self, cluster: FoundationDBCluster, heard: _Heard) -> Plan:
+        return self._sources.plans.plan(
+            cluster,
+            heard.running,
+            heard.connection,
+            made=heard.configured,
+            staged=heard.staged,
         )
 
     def _left(self, cluster: FoundationDBCluster, plan: Plan, *, must: bool) -> Left:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from fakes.fdb_views import NOW, cluster, healthy
 from stateward.core.version import Version
 from stateward.fdb.api.group import GroupConditionType as Is
-from stateward.fdb.decide import upgrades
+from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.model.versions import LINES, path_between
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -40,7 +41,7 @@ def test_the_way_from_one_version_to_another(running: str, wanted: str, between:
 
 
 def test_every_line_is_one_step_from_the_one_before() -> None:
-    for before, after in zip(LINES, LINES[1:], strict=False):
+    for before, after in pairwise(LINES):
         assert path_between(Version(*before, 0), Version(*after, 0)) == ()
 
 

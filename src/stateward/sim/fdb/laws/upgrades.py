@@ -74,7 +74,7 @@ class Upgrades:
         }
         lines = {it for it in coming.values() if it is not None}
         if lines <= {database.line}:
-            if _TWICE in line and not scene.excused:
+            if _TWICE in line and not scene.is_struck:
                 words = "all are restarted for an upgrade, and nobody has its programs"
                 scene.report("F-S25", actor, words)
             return

@@ -8,8 +8,8 @@ import msgspec
 
 from stateward.fdb.build.basis import Basis
 from stateward.fdb.cluster.steps.making import update_process_groups
-from stateward.fdb.decide import upgrades
 from stateward.fdb.decide.groups import pod_updates, replacing
+from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.tell import generations as telling
 from stateward.fdb.tell import status as told

@@ -12,9 +12,10 @@ from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.writing import exactly
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.decide import clients, upgrades
+from stateward.fdb.decide import clients
 from stateward.fdb.decide.clients import VersionChange
 from stateward.fdb.decide.groups.staging import has_server_of
+from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.model.names import STAGED_VERSION_KEY
 from stateward.kube.client import MergePatch
 from stateward.kube.errors import Conflict
