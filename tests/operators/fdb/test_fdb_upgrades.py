@@ -104,12 +104,14 @@ async def test_a_cluster_becomes_another_line_of_releases(plane: str, image_type
         )
         await it.reconciled(CLUSTER)
         before, killed = await uids(it), it.asked("kill")
-        async with writing(it), watched(it, "storage") as zones:
+        async with writing(it):
             await it.edit(CLUSTER, version=NEW)
             await it.until(CLUSTER, lambda one: one.status.running_version == NEW)
             assert it.asked("kill") == killed + 1, "all at once"
             assert await versions(it, SIDECAR_CONTAINER) >= {NEW}
-            await it.reconciled(CLUSTER)
+            # Before that sidecars start anew, in all pods at once.
+            async with watched(it, "storage") as zones:
+                await it.reconciled(CLUSTER)
         after = await uids(it)
         assert await versions(it) == {NEW}
         assert not {*before.values()} & {*after.values()}
