@@ -92,6 +92,12 @@ def knob(site: Site, text: str) -> None:
     site.kubectl("-n", SHOP, "patch", FDB, NAME, *words)
 
 
+def upgrade(site: Site, version: str) -> None:
+    """Ask for another version."""
+    patch = json.dumps({"spec": {"version": version}})
+    site.kubectl("-n", SHOP, "patch", FDB, NAME, "--type=merge", f"--patch={patch}")
+
+
 # ------------------------------------------------------------------ what is seen
 def shown(site: Site) -> Any:
     return site.asked("-n", SHOP, FDB, NAME)

@@ -30,6 +30,8 @@ from stateward.local.real import programs
 PROJECT: Final = Path(__file__).parents[2]
 OPERATOR: Final = "stateward"
 EARLIER: Final = "stateward:earlier"
+#: The line of FoundationDB releases that follows the one that clusters begin with.
+LATER: Final = Database("7.4.5")
 #: Where clusters are; both namespaces take only pods that Pod Security ``restricted`` lets in.
 SHOP: Final = "shop"
 #: What the operator looks after, but for the story in which that is everything.
@@ -251,6 +253,8 @@ def brought_up(folder: Path) -> Iterator[Site]:
     assert image.main(["--output", str(made[image.NAME])]) == 0
     database = databases.of_this_machine()
     made[database.image] = databases.write(database, made[image.NAME], folder / "fdb.tar")
+    if database.is_emulated:  # of real programs there is one version
+        made[LATER.image] = databases.write(LATER, made[image.NAME], folder / "fdb-later.tar")
     sys.stdout.write(f"cluster: nodes have an image of {database}\n")
     if earlier is not None:
         made[EARLIER] = _image_of(earlier, folder / "earlier.tar")
@@ -307,4 +311,6 @@ def _install(site: Site, project: Path, watched: str, *more: str) -> None:
     words = ["--set", watched]
     if "binaries:" in (chart / "values.yaml").read_text():
         words += ["--set", f"foundationdb.binaries[0].version={site.database.version}"]
+        if site.database.is_emulated:
+            words += ["--set", f"foundationdb.binaries[1].version={LATER.version}"]
     site.helm("upgrade", "--install", OPERATOR, str(chart), *words, "--wait", *more)

@@ -11,7 +11,7 @@ import pytest
 from cluster import databases
 from cluster.databases import FDB, NAME, place
 from cluster.looks import all_are_new, same_lives, until_not_ready, until_somebody_leads
-from cluster.site import SHOP, Site
+from cluster.site import LATER, SHOP, Site
 
 pytestmark = pytest.mark.xdist_group("cluster")
 
@@ -77,6 +77,26 @@ def test_a_lost_node_comes_back(site: Site) -> None:
         databases.until(site, "all pods are ready", lambda: databases.ready(site, 9))
         databases.until_well(site)
     assert set(databases.pods(site)) == groups
+    assert databases.is_kept(site)
+
+
+def test_another_line_of_releases_is_one_restart(site: Site) -> None:
+    """Programs are staged in all pods, all processes change at once, and pods follow."""
+    if not site.database.is_emulated:
+        pytest.skip("an upgrade needs two versions, and real programs are of one")
+    before = databases.pods(site)
+    with site.story("fdb: upgrade to the next line"):
+        databases.upgrade(site, LATER.version)
+        databases.until(
+            site,
+            f"{LATER.version} runs",
+            lambda: databases.shown(site)["status"]["runningVersion"] == LATER.version,
+        )
+        databases.until_well(site)
+    after = databases.pods(site)
+    assert len(after) == len(before)
+    images = {it["image"] for pod in after.values() for it in pod["spec"]["containers"]}
+    assert images == {LATER.image}
     assert databases.is_kept(site)
 
 

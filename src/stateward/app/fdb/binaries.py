@@ -36,6 +36,14 @@ class LocalBinaries(Binaries):
         into = self.folders[0] / str(version)
         return Binaries(folders_of(choice, into, shims.install)).find(program, version)
 
+    def lacking(self, program: str, version: Version) -> str:
+        """Return why databases of a version could not be talked to; empty: they could."""
+        try:
+            self.find(program, version)
+        except ProgramUnusable as error:
+            return error.message
+        return ""
+
 
 @asynccontextmanager
 async def local_binaries(

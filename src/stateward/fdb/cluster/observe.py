@@ -17,9 +17,9 @@ from stateward.fdb.cluster.listening import Listening
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.whereabouts import must_not_begin, whereabouts
-from stateward.fdb.decide import upgrades
 from stateward.fdb.decide.groups import additions, leftovers
 from stateward.fdb.decide.groups.leftovers import Left
+from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.groups.board import Posted
 from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.seen import cluster_uid
@@ -135,13 +135,12 @@ class Observer:
         transport = await self._sources.listening.judge(
             cluster, plans, groups, heard.connection, heard.status
         )
-        kinds = (transport.tls, transport.plain)
         plan = plans.plan(
             cluster,
             heard.running,
             heard.connection,
             made=heard.configured,
-            kinds=kinds,
+            kinds=(transport.tls, transport.plain),
             staged=heard.staged,
         )
         return transport, plan

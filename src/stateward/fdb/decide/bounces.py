@@ -2,7 +2,7 @@
 
 Every restart is a recovery, so it is done once: everybody has the new files first. Upgrades to
 versions that do not understand each other restart all processes: they are judged elsewhere
-(upgrades.py).
+(upgrades/).
 """
 
 from __future__ import annotations

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.sim.mutants import members, wishes
-from stateward.sim.mutants.fdb import leaving, maintaining, places, staying, transport
+from stateward.sim.mutants.fdb import (
+    leaving,
+    maintaining,
+    places,
+    staying,
+    transport,
+    upgrading,
+)
 from stateward.sim.mutants.planting import Named
 
 _BUGS: Final = (
@@ -16,5 +23,6 @@ _BUGS: Final = (
     *places.BUGS,
     *staying.BUGS,
     *transport.BUGS,
+    *upgrading.BUGS,
 )
 NAMED: Final[dict[str, Named]] = {it.id: it for it in sorted(_BUGS, key=lambda it: it.id)}

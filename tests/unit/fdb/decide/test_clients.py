@@ -9,6 +9,7 @@ import pytest
 
 from fakes.fdb_groups import NOW, SILENT, cluster
 from fakes.fdb_statuses import document, short
+from stateward.core.facts import Known
 from stateward.core.version import Version
 from stateward.fdb.decide.clients import VersionChange, blocking, version_change
 from stateward.fdb.status.reading import Status, read
@@ -91,3 +92,21 @@ def test_where_nothing_is_cut_off_nobody_is_asked(version: str) -> None:
 def test_before_there_is_a_database_nobody_is_cut_off() -> None:
     view = cluster(spec={"version": "7.4.0"}, database=SILENT, configured=False)
     assert short(blocking(view)) == ()
+
+
+def test_clients_that_are_counted_and_not_named_may_be_anybody() -> None:
+    tree = document("healthy")
+    tree["cluster"]["clients"]["supported_versions"] = [
+        {
+            "client_version": "7.3.63",
+            "max_protocol_clients": [{"address": "10.9.0.1:500", "log_group": "web"}],
+            "max_protocol_count": 61,
+            "protocol_version": "fdb00b073000000",
+        }
+    ]
+    found = blocking(cluster(spec={"version": "7.4.0"}, database=read(json.dumps(tree), NOW)))
+    assert isinstance(found, Known)
+    assert sum(it.many for it in found.value) == 61
+    ignored = {"automationOptions": {"ignoreLogGroupsForUpgrade": ["web"]}}
+    left = upgrade(read(json.dumps(tree), NOW), **ignored)
+    assert len(left) == 1, "whose log group they are of nobody knows"

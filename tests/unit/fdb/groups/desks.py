@@ -117,8 +117,8 @@ class Sidecar:
     copied: dict[str, str] = field(default_factory=dict)
     silent: Exception | None = None
     copies: int = 0
-    #: Where fdbmonitor finds programs of its version, and which of them are there.
-    folder: str = "/usr/bin"
+    #: Where fdbmonitor finds programs, if it says so, and which of them are there.
+    folder: str = ""
     programs: set[str] = field(default_factory=set)
 
     async def is_present(self, file: str) -> bool:
@@ -140,7 +140,8 @@ class Sidecar:
     async def substitutions(self) -> dict[str, str]:
         if self.silent is not None:
             raise self.silent
-        return {"FDB_INSTANCE_ID": "storage-1", "BINARY_DIR": self.folder}
+        where = {"BINARY_DIR": self.folder} if self.folder else {}
+        return {"FDB_INSTANCE_ID": "storage-1", **where}
 
 
 class Desk:

@@ -108,6 +108,8 @@ def _objection(view: ClusterView, group: GroupView, at_work: Fact[Maintenance | 
     automation = view.spec.automation_options
     if is_target(automation.cancel_replacements_for_process_groups, group.id):
         return "it is never to be replaced"
+    if view.staging and group.processes:  # a sidecar without its new image fails, and all would
+        return "an upgrade is staged, and its processes run"
     if not automation.use_localities_for_exclusion and not group.addresses:
         return "it has no address that it could be excluded by"
     if group.process_class is not ProcessClass.STORAGE:

@@ -22,6 +22,8 @@ from stateward.sim.laws.watchman import Actor
 
 _Line = tuple[int, int]
 _KILL: Final = "kill; kill "
+#: How only an upgrade restarts processes.
+_TWICE: Final = "; sleep 1; kill "
 #: Seconds in which a client that came is told of by a status.
 _TOLD: Final = 5.0
 #: Seconds after which all that a restart causes has happened.
@@ -72,6 +74,9 @@ class Upgrades:
         }
         lines = {it for it in coming.values() if it is not None}
         if lines <= {database.line}:
+            if _TWICE in line and not scene.is_struck:
+                words = "all are restarted for an upgrade, and nobody has its programs"
+                scene.report("F-S25", actor, words)
             return
         for sentence in self._wrong(actor.about, database, coming):
             scene.report("F-S25", actor, sentence)

@@ -11,8 +11,7 @@ from stateward.fdb.model.names import SIDECAR_CONTAINER
 from stateward.kube.resources import PODS
 from stateward.sim.fdb.reading import version_of
 from stateward.sim.fdb.scripts.kit import (
-    FEW,
-    ONE,
+    KEY,
     Script,
     Step,
     create,
@@ -26,7 +25,7 @@ _OLD, _NEW, _NEXT = "7.1.61", "7.3.63", "7.4.5"
 #: Where somebody is who uses the database with a library of the old version.
 _CLIENT: Final = "10.99.0.1:500"
 #: Seconds for which it stays.
-_STAYS: Final = 900.0
+_STAYS: Final = 300.0
 
 
 def _is_staged(it: FdbWorld) -> bool:
@@ -63,19 +62,23 @@ def _late_client() -> Step:
     return Step("an old client comes", do, is_settled, quick=7200.0, befalls=True)
 
 
-def _small() -> Step:
-    return create(version=_OLD, databaseConfiguration=ONE, processCounts=FEW)
+def _begun(**spec: object) -> Step:
+    return create(KEY, version=_OLD, **spec)
 
 
 SCENARIOS: Final[dict[str, Script]] = {
-    "fdb-upgrade": (create(version=_OLD), _upgraded()),
-    "fdb-upgrade-split": (create(version=_OLD, imageType="split"), _upgraded()),
-    "fdb-upgrade-small": (_small(), _upgraded()),
+    "fdb-upgrade": (_begun(), _upgraded()),
+    "fdb-upgrade-eager": (_begun(minimumUptimeSecondsForBounce=1), _upgraded()),
+    "fdb-upgrade-split": (_begun(imageType="split"), _upgraded()),
     "fdb-upgrade-rollback": (
-        _small(),
+        _begun(),
         _staged(),
         replace(edit(version=_OLD), quick=900.0),
     ),
-    "fdb-upgrade-client": (_small(), _staged(), _late_client()),
-    "fdb-upgrade-twice": (_small(), _upgraded(), _upgraded(_NEXT)),
+    "fdb-upgrade-client": (
+        _begun(minimumUptimeSecondsForBounce=120),
+        _staged(),
+        _late_client(),
+    ),
+    "fdb-upgrade-twice": (_begun(), _upgraded(), _upgraded(_NEXT)),
 }

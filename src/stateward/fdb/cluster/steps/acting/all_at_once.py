@@ -18,9 +18,10 @@ from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.decide import clients, upgrades
+from stateward.fdb.decide import clients
 from stateward.fdb.decide.clients import VersionChange
-from stateward.fdb.decide.upgrades import RestartPlan
+from stateward.fdb.decide.upgrades import judging as upgrades
+from stateward.fdb.decide.upgrades.judging import RestartPlan
 from stateward.fdb.guards import acts
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.views import ClusterView

@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry
+from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.cluster.hands.asking import allowed
 from stateward.fdb.cluster.hands.marking import names_of
@@ -60,6 +61,10 @@ class BounceProcesses:
             return DONE
         if view.staging:  # whoever ends now comes back as the new version: all do, or nobody
             return await self._upgrade.run(seen, admin)
+        return await self._bounce(seen, admin)
+
+    async def _bounce(self, seen: Seen, admin: Admin) -> Outcome:
+        view = seen.view
         plan = bounces.plan(view)
         if plan.waiting:
             return Retry(_AGAIN, "BounceWaits", told(plan.waiting))

@@ -11,7 +11,7 @@ from stateward.fdb.api.status import Progress
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.waiting import waiting_for
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.decide import upgrades
+from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.views import GroupView
 
 #: Seconds until pods are looked at again.

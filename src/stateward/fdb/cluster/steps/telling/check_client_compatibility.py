@@ -10,12 +10,15 @@ from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.writing import exactly
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.decide import clients, upgrades
+from stateward.fdb.decide import clients
 from stateward.fdb.decide.clients import VersionChange
 from stateward.fdb.decide.groups.staging import has_server_of
+from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.model.names import STAGED_VERSION_KEY
 from stateward.kube.client import MergePatch
+from stateward.kube.errors import Conflict
 from stateward.kube.resources import CONFIG_MAPS
 
 #: Seconds until it is judged again whether an upgrade may begin.
@@ -47,9 +50,11 @@ class CheckClientCompatibility:
         if seen.config_map is None or not await is_unchanged(self._client, seen.cluster):
             return CHANGED
         live = seen.config_map.metadata
-        body = {"metadata": {"uid": live.uid}, "data": {STAGED_VERSION_KEY: view.spec.version}}
+        body = {"metadata": exactly(live), "data": {STAGED_VERSION_KEY: view.spec.version}}
         try:
             await self._client.patch(CONFIG_MAPS, live.key, MergePatch(body))
+        except Conflict:
+            raise
         except PeerError as error:
             return trouble(f"config map {live.name}", error)
         asked = f"from {view.running_version} to {view.spec.version}"

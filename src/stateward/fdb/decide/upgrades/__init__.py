@@ -1,0 +1,1 @@
+"""Judgement about upgrades in which all processes change at once."""

@@ -1,0 +1,183 @@
+"""Whether an upgrade of all at once begins, and who restarts when."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from fakes.fdb_views import NOW, cluster, healthy
+from stateward.core.version import Version
+from stateward.fdb.api.group import GroupConditionType as Is
+from stateward.fdb.decide.upgrades import judging as upgrades
+from stateward.fdb.model.versions import LINES, path_between
+from stateward.fdb.views import ClusterView, GroupView
+
+OLD, NEW = Version(7, 1, 61), Version(7, 3, 63)
+WHOLE = "s1 s2 s3 l1 l2 l3 x1 x2"
+
+
+# ------------------------------------------------------------------ versions
+@pytest.mark.parametrize(
+    ("running", "wanted", "between"),
+    [
+        ("7.1.61", "7.1.67", ()),
+        ("7.1.61", "7.3.63", ()),
+        ("7.3.63", "7.4.5", ()),
+        ("7.1.61", "7.4.5", ("7.3",)),
+        ("7.1.61", "7.2.0", None),
+        ("7.2.0", "7.3.0", None),
+        ("7.3.63", "7.1.61", None),
+        ("7.4.5", "7.5.0", None),
+        ("7.4.5", "8.0.0", None),
+        ("7.3.0-rc.1", "7.3.0", ()),
+        ("7.1.61", "7.3.0-rc.1", ()),
+    ],
+)
+def test_the_way_from_one_version_to_another(running: str, wanted: str, between: object) -> None:
+    assert path_between(Version.parse(running), Version.parse(wanted)) == between
+
+
+def test_every_line_is_one_step_from_the_one_before() -> None:
+    for before, after in pairwise(LINES):
+        assert path_between(Version(*before, 0), Version(*after, 0)) == ()
+
+
+# ------------------------------------------------------------------ what was begun
+@pytest.mark.parametrize(
+    ("written", "wanted", "running", "heard", "found"),
+    [
+        (None, NEW, OLD, True, None),
+        (NEW, NEW, OLD, True, NEW),
+        (NEW, NEW, OLD, False, NEW),
+        (NEW, OLD, OLD, True, None),
+        # It may have been the last moment before the spec was taken back.
+        (NEW, OLD, OLD, False, NEW),
+        (NEW, Version(7, 3, 69), OLD, True, None),
+        (NEW, NEW, NEW, True, None),
+        (NEW, NEW, Version(7, 3, 60), True, None),
+    ],
+)
+def test_what_was_begun_goes_on_or_is_taken_back(
+    written: Version | None, wanted: Version, running: Version, heard: bool, found: object
+) -> None:
+    assert upgrades.staged(written, wanted, running, heard=heard) == found
+
+
+def view(
+    groups: str = WHOLE, tree: Any = None, version: str = "7.4.1", **words: Any
+) -> ClusterView:
+    """Return a cluster of 7.3.79 whose pods are given the programs of 7.4."""
+    words.setdefault("ignoreUpgradabilityChecks", True)
+    found = cluster(groups, tree or healthy(), version=version, **words)
+    return replace(found, staging=True)
+
+
+def objection(**words: Any) -> str:
+    found = upgrades.objection(view(**words), "", ())
+    return "" if found is None else found.guard
+
+
+@pytest.mark.parametrize(
+    ("version", "reason"),
+    [
+        ("7.4.1", ""),
+        ("7.1.61", "DowngradeRefused"),
+        ("7.5.0", "UpgradePathUnknown"),
+        ("8.0.0", "UpgradePathUnknown"),
+        ("7.4.0-rc.1", ""),
+    ],
+)
+def test_which_versions_may_follow(version: str, reason: str) -> None:
+    assert objection(version=version) == reason
+
+
+def test_an_operator_that_could_not_see_it_afterwards_does_not_begin() -> None:
+    found = upgrades.objection(view(), "fdbcli of FoundationDB 7.4 must be on this machine", ())
+    assert found is not None
+    assert found.guard == "ProgramMissing"
+    assert found.hint
+
+
+def test_pods_that_are_about_to_change_change_first() -> None:
+    found = upgrades.objection(view(), "", ["shop-storage-2"])
+    assert found is not None
+    assert (found.guard, found.hint) == ("PodsChangeFirst", "")
+    assert "storage-2" in found.message
+
+
+# ------------------------------------------------------------------ the restart
+def changed(found: ClusterView, name: str, **fields: Any) -> ClusterView:
+    """Return a view in which one group is another."""
+    groups = tuple(replace(it, **fields) if str(it.id) == name else it for it in found.groups)
+    return replace(found, groups=groups)
+
+
+def test_all_restart_at_once_when_all_have_the_programs() -> None:
+    found = upgrades.restart(view())
+    assert len(found.kill) == len(found.groups) == 8
+    assert not found.begun
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        Is.INCORRECT_SIDECAR_IMAGE,
+        Is.INCORRECT_CONFIG_MAP,
+        Is.SIDECAR_UNREACHABLE,
+        Is.INCORRECT_POD_SPEC,
+    ],
+)
+@pytest.mark.parametrize("marked", [False, True])
+def test_nobody_restarts_while_one_has_not(condition: Is, marked: bool) -> None:
+    late = changed(view(), "storage-1", conditions={condition: NOW - 10}, marked=marked)
+    found = upgrades.restart(late)
+    assert found.kill == ()
+    assert [it.group for it in found.waiting] == ["storage-1"]
+    assert [str(it.id) for it in upgrades.unstaged(late)] == ["storage-1"]
+
+
+def test_who_shall_go_and_holds_nothing_is_not_waited_for_and_goes_along() -> None:
+    gone = changed(
+        view(), "log-1", conditions={Is.INCORRECT_CONFIG_MAP: NOW}, marked=True, excluded=True
+    )
+    found = upgrades.restart(gone)
+    assert len(found.kill) == 8
+
+
+@pytest.mark.parametrize(("lasts", "waits"), [(5.0, True), (3600.0, False)])
+def test_who_does_not_report_is_waited_for_a_while(lasts: float, waits: bool) -> None:
+    away = changed(
+        view(), "storage-1", processes=(), conditions={Is.MISSING_PROCESSES: NOW - lasts}
+    )
+    found = upgrades.restart(away)
+    assert [it.group for it in found.waiting] == (["storage-1"] if waits else [])
+    assert len(found.kill) == (0 if waits else 7)
+
+
+def test_who_changed_already_is_not_waited_for() -> None:
+    first = view()
+    ahead = next(it for it in first.groups if str(it.id) == "storage-1")
+    tree = healthy(incompatible_connections=[f"{ahead.addresses[0]}:4501"])
+    found = upgrades.restart(changed(view(tree=tree), "storage-1", processes=()))
+    assert (len(found.kill), found.waiting) == (7, ())
+
+
+def test_processes_of_others_are_not_left_behind() -> None:
+    found = upgrades.restart(replace(view(), groups=_without(view(), "log-3")))
+    assert found.refused is not None
+    assert found.refused.guard == "ForeignProcesses"
+    assert "log-3" in found.refused.message
+    assert found.kill == ()
+
+
+def _without(found: ClusterView, name: str) -> tuple[GroupView, ...]:
+    return tuple(it for it in found.groups if str(it.id) != name)
+
+
+def test_where_processes_are_not_to_be_killed_a_person_must_act() -> None:
+    found = upgrades.restart(view(automationOptions={"killProcesses": False}))
+    assert found.refused is not None
+    assert found.refused.hint
