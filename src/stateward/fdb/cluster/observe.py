@@ -11,6 +11,7 @@ from stateward.core.errors import PeerError, SpecInvalid
 from stateward.core.facts import Fact, Known
 from stateward.core.version import Version
 from stateward.fdb.admin.ports import Admin, Databases
+from stateward.fdb.api.checks.lines import must_tell_lines_apart
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.cluster.left import left_of, ownerless
 from stateward.fdb.cluster.listening import Listening
@@ -85,9 +86,10 @@ class Observer:
         if heard.connection is None:
             must_not_begin(cluster, objects.values())
         transport, plan = await self._plan(cluster, heard, objects)
+        if valid and heard.configured:
+            must_tell_lines_apart(plan.spec, plan.counts, heard.running)
         config = self._sources.plans.config(plan, _kinds(objects.values()))
-        live = config_map.data if config_map is not None else {}
-        self._post(cluster, plan, heard, config["data"] if valid else live)
+        self._post(cluster, plan, heard, config["data"] if valid else _data(config_map))
         plans = self._sources.plans
         around = eyes.around(key)
         staying = (it for it in objects.values() if not it.spec.remove)
@@ -254,6 +256,10 @@ class Observer:
             for it in found
             if cluster_uid(it) == cluster.metadata.uid and _is_named(it)
         }
+
+
+def _data(config_map: ConfigMap | None) -> dict[str, str]:
+    return config_map.data if config_map is not None else {}
 
 
 def _is_heard(said: Status) -> bool:
