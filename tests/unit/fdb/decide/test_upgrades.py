@@ -108,6 +108,14 @@ def test_pods_that_are_about_to_change_change_first() -> None:
     assert "storage-2" in found.message
 
 
+def test_processes_of_others_are_told_of_before_anything_is_staged() -> None:
+    shared = view()
+    found = upgrades.objection(replace(shared, groups=_without(shared, "log-3")), "", ())
+    assert found is not None
+    assert found.guard == "ForeignProcesses"
+    assert found.hint
+
+
 # ------------------------------------------------------------------ the restart
 def changed(found: ClusterView, name: str, **fields: Any) -> ClusterView:
     """Return a view in which one group is another."""
@@ -155,6 +163,14 @@ def test_who_does_not_report_is_waited_for_a_while(lasts: float, waits: bool) ->
     found = upgrades.restart(away)
     assert [it.group for it in found.waiting] == (["storage-1"] if waits else [])
     assert len(found.kill) == (0 if waits else 7)
+
+
+@pytest.mark.parametrize(("lasts", "waits"), [(5.0, True), (3600.0, False)])
+def test_the_others_of_a_pod_change_when_one_of_them_is_given_up(lasts: float, waits: bool) -> None:
+    half = changed(view(), "storage-1", servers=2, conditions={Is.MISSING_PROCESSES: NOW - lasts})
+    found = upgrades.restart(half)
+    assert [it.group for it in found.waiting] == (["storage-1"] if waits else [])
+    assert len(found.kill) == (0 if waits else 8)
 
 
 def test_who_changed_already_is_not_waited_for() -> None:

@@ -49,6 +49,7 @@ _OF_PROCESSES: Final = (
 #: Told by the object of a pod, whoever is at work in its zone.
 _OF_THE_POD: Final = frozenset({
     Kind.INCORRECT_POD_SPEC, Kind.INCORRECT_POD_METADATA, Kind.INCORRECT_CONFIG_MAP,
+    Kind.INCORRECT_SIDECAR_IMAGE,
 })  # fmt: skip
 #: Annotations that are not a template's to say.
 _OURS: Final = frozenset({
@@ -107,6 +108,8 @@ def conditions(facts: GroupFacts) -> dict[Kind, float]:
         found = {Kind.RESOURCES_TERMINATING} if _is_going(facts) else set()
     elif facts.under_maintenance:
         kept = before.keys() - _OF_THE_POD
+        if not facts.sidecar_silent:  # it has answered since
+            kept -= {Kind.SIDECAR_UNREACHABLE}
         found = kept | (set(_wrong_with_objects(facts, before)) & _OF_THE_POD)
         found -= {Kind.READY} if len(found) > 1 else set()
     else:

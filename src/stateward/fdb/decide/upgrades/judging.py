@@ -62,6 +62,7 @@ def objection(view: ClusterView, missing_program: str, outdated: Iterable[str]) 
     return (
         _off_the_path(view)
         or _unseen(view, missing_program)
+        or _foreign(view)
         or _unfinished(view, outdated)
         or cut_off(view)
     )
@@ -204,7 +205,7 @@ def restart(view: ClusterView) -> RestartPlan:
     groups = tuple(
         sorted((it for it in view.groups if it.processes and not _is_left_out(view, it)), key=order)
     )
-    kill = tuple(one.addresses[0] for it in groups for one in it.processes)
+    kill = tuple(one.addresses[0] for it in groups for one in it.processes if one.addresses)
     available = health.is_available(view.database)
     is_down = isinstance(available, Known) and not available.value
     return RestartPlan(kill, groups, begun=bool(ahead) and is_down)
@@ -218,7 +219,9 @@ def _waiting(view: ClusterView, ahead: Sequence[GroupView]) -> Iterator[Held]:
     yield from hold(unstaged(view), "it has not the new programs yet")
     changed = {it.name for it in ahead}
     away = [it for it in _needed(view) if not _can_be_killed(it) and it.name not in changed]
-    yield from hold(away, "it does not report")
+    # Of one that is given up others may report: they change with all.
+    away = [it for it in away if not bounces.is_given_up(view, it)]
+    yield from hold(away, "not all of its processes report")
 
 
 def _can_be_killed(it: GroupView) -> bool:
