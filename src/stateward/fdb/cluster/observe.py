@@ -166,7 +166,9 @@ class Observer:
 
     async def _hear(self, cluster: FoundationDBCluster, config_map: ConfigMap | None) -> _Heard:
         """Ask the database, once; whether it was made is its own to say, wherever it was found."""
-        found = whereabouts(cluster, self._sources.plans.spec(cluster), config_map)
+        mine = self._sources.eyes.caches.of_cluster(cluster.metadata.key)
+        groups = (it for it in mine if cluster_uid(it) == cluster.metadata.uid)
+        found = whereabouts(cluster, self._sources.plans.spec(cluster), config_map, groups)
         key, version = cluster.metadata.key, found.running
         uid, last = self._places.get(key, ("", None))
         # Whoever wiped the status may have deleted the config map too; we were told before.

@@ -6,17 +6,25 @@ same, as pods read it there: whoever looked at the status alone would begin a se
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from stateward.core.errors import UsageError
 from stateward.core.version import Version
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.api.pods import container_of
+from stateward.fdb.api.processes import PodTemplate
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.model import names
 from stateward.fdb.model.connection import ConnectionString
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.objects.configs import ConfigMap
+
+#: The version that the tag of an image begins with; what follows may be anybody's.
+_VERSION: Final = re.compile(r"\d+\.\d+\.\d+(-(rc|pre)[.\d]*)?")
 
 
 class StatusUnreadable(UsageError):
@@ -37,9 +45,15 @@ class Whereabouts:
 
 
 def whereabouts(
-    cluster: FoundationDBCluster, spec: FoundationDBClusterSpec, config: ConfigMap | None
+    cluster: FoundationDBCluster,
+    spec: FoundationDBClusterSpec,
+    config: ConfigMap | None,
+    groups: Iterable[FoundationDBProcessGroup] = (),
 ) -> Whereabouts:
-    """Return the first that can be read: of the status, of the config map, of the spec."""
+    """Return the first that can be read: of the status, of the config map, of the spec.
+
+    A spec may ask for another version than the one that runs: that one, images of groups tell.
+    """
     status, metadata = cluster.status, cluster.metadata
     ours = config.data if config is not None and is_of(config, metadata.uid) else {}
     said = (status.connection_string, ours.get(names.CLUSTER_FILE_KEY, ""))
@@ -51,7 +65,8 @@ def whereabouts(
     found = next((it for it in map(_version, versions) if it is not None), None)
     made = status.configured or bool(ours.get(names.DATABASE_MADE_KEY))
     staged = _version(ours.get(names.STAGED_VERSION_KEY, ""))
-    return Whereabouts(connection, found or Version.parse(spec.version), made, staged)
+    found = found or _by_images(groups) or Version.parse(spec.version)
+    return Whereabouts(connection, found, made, staged)
 
 
 def must_not_begin(
@@ -90,6 +105,15 @@ def has_cluster_file(config: ConfigMap | None, uid: str) -> bool:
     return (
         config is not None and is_of(config, uid) and bool(config.data.get(names.CLUSTER_FILE_KEY))
     )
+
+
+def _by_images(groups: Iterable[FoundationDBProcessGroup]) -> Version | None:
+    """Return the version that most images of fdbserver name, of two the newer."""
+    settings = (it.spec.process_settings.pod_template or PodTemplate() for it in groups)
+    images = (str(container_of(it, names.MAIN_CONTAINER).get("image") or "") for it in settings)
+    found = (_VERSION.match(it.rpartition(":")[2]) for it in images)
+    told = Counter(it for it in (_version(it[0]) for it in found if it) if it is not None)
+    return max(told, key=lambda it: (told[it], it), default=None)
 
 
 def _connection(text: str) -> ConnectionString | None:

@@ -109,5 +109,7 @@ def _is_available(view: ClusterView) -> bool:
 
 def _listens_twice(view: ClusterView) -> bool:
     """Tell whether processes listen as they shall not, or not only as they shall."""
-    told, tls = view.status.required_addresses, view.spec.main_container.enable_tls
-    return told.non_tls if tls else told.tls
+    told, now = view.status.required_addresses, view.transport  # a status may have been wiped
+    if view.spec.main_container.enable_tls:
+        return told.non_tls or now.plain
+    return told.tls or now.tls

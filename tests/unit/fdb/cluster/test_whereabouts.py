@@ -18,6 +18,7 @@ from stateward.fdb.api.group import (
     ProcessReport,
 )
 from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.api.processes import PodTemplate, ProcessSettings
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.api.status import FoundationDBClusterStatus
 from stateward.fdb.cluster.hands.tools import Tools
@@ -31,6 +32,7 @@ from stateward.fdb.model.names import (
     CLUSTER_FILE_KEY,
     CLUSTER_UID_LABEL,
     DATABASE_MADE_KEY,
+    MAIN_CONTAINER,
     RUNNING_VERSION_KEY,
 )
 from stateward.kube.errors import NotFound
@@ -137,6 +139,37 @@ def test_what_nobody_can_read_is_for_a_person(status: str, live: ConfigMap | Non
 def test_the_version_that_ran_last(status: str, live: ConfigMap | None, found: str) -> None:
     it = whereabouts(a_cluster(TOLD, status), spec(version="7.3.79"), live)
     assert str(it.running) == found
+
+
+def of_image(image: str) -> FoundationDBProcessGroup:
+    template = PodTemplate(spec={"containers": [{"name": MAIN_CONTAINER, "image": image}]})
+    made_from = FoundationDBProcessGroupSpec(
+        cluster_name="shop",
+        process_group_id="log-1",
+        process_class="log",
+        process_settings=ProcessSettings(pod_template=template),
+    )
+    return FoundationDBProcessGroup(metadata=ObjectMeta(name="shop-log-1"), spec=made_from)
+
+
+@pytest.mark.parametrize(
+    ("images", "found"),
+    [
+        ((), "7.3.79"),
+        (("a/b:7.1.61",), "7.1.61"),
+        (("a:5000/b:7.1.61-mine", "a/b:latest"), "7.1.61"),
+        (("a/b:7.4.0-rc.1",), "7.4.0-rc.1"),
+        (("a/b:7.1.61", "a/b:7.1.61", "a/b:7.3.63"), "7.1.61"),
+        (("a/b:7.1.61", "a/b:7.3.63"), "7.3.63"),
+        (("a/b", ""), "7.3.79"),
+    ],
+)
+def test_where_nothing_is_on_record_images_tell_what_ran(
+    images: tuple[str, ...], found: str
+) -> None:
+    asked, groups = spec(version="7.3.79"), [of_image(it) for it in images]
+    assert str(whereabouts(a_cluster(TOLD), asked, None, groups).running) == found
+    assert str(whereabouts(a_cluster(TOLD, "7.3.70"), asked, None, groups).running) == "7.3.70"
 
 
 @pytest.mark.parametrize(("uid", "kept"), [("ours", True), ("theirs", False)])

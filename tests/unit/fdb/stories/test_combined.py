@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from fakes.fdb_stories import Story, played, spec
+from fakes.fdb_stories import KEY, USER, Story, played, spec
+from fakes.fdb_tls import ON, SECRET
+from stateward.fdb.api.kind import CLUSTERS
+from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
-from unit.fdb.stories.test_upgrading import NEW, OLD, images, kills, running
+from stateward.kube.resources import CONFIG_MAPS, SECRETS
+from unit.fdb.stories.test_tls import certified, keep
+from unit.fdb.stories.test_upgrading import NEW, OLD, images, kills, running, staged
 
 
 def tagged(*configs: Json) -> Json:
@@ -27,5 +32,37 @@ def test_a_tag_that_changes_with_the_version_takes_nobody_out_of_the_database() 
         assert running(it) == images(it) == {NEW}
         assert len(kills(it)) == 1
         await it.until("gone", it.none_leaves)
+
+    played(story)
+
+
+def test_who_loses_status_and_config_map_while_pods_are_staged_knows_what_runs() -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec(version=OLD, minimumUptimeSecondsForBounce=300))
+        it.change(version=NEW)
+        await it.until("staging", lambda: NEW in staged(it))
+        it.delete(CONFIG_MAPS, "shop-config")
+        nothing = MergePatch({"status": dict.fromkeys(it.status)})
+        it.it.world.api.patch(CLUSTERS, KEY, nothing, USER, subresource="status")
+        await it.reconciled()
+        assert running(it) == images(it) == {NEW}
+        assert len(kills(it)) == 1
+        await it.until("gone", it.none_leaves)
+
+    played(story)
+
+
+def test_tls_that_waits_for_certificates_is_not_as_asked_though_the_status_is_wiped() -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(certified())
+        it.delete(SECRETS, SECRET)
+        it.change(**ON)
+        nothing = MergePatch({"status": dict.fromkeys(it.status)})
+        it.it.world.api.patch(CLUSTERS, KEY, nothing, USER, subresource="status")
+        for _ in range(20):
+            await it.rest(1)
+            assert it.status.get("generations", {}).get("reconciled") != 2
+        assert it.condition("Ready")["reason"] == "CertificateUnusable"
 
     played(story)

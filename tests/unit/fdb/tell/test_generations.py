@@ -10,6 +10,7 @@ from fakes.fdb_groups import AWAY, SILENT, cluster, group
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.status import FoundationDBClusterStatus, Generations, RequiredAddresses
 from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.transport import Transport
 from stateward.fdb.tell.generations import (
     Differences,
     generations,
@@ -78,7 +79,8 @@ TABLE: dict[str, tuple[ClusterView, dict[str, Any], list[str]]] = {
     "an image of another patch": (seen(spec={"version": "7.3.999"}), {}, ["needs_bounce"]),
     "with TLS and without": (seen(status=told(True, True)), {}, ["has_extra_listeners"]),
     "without TLS, as asked": (seen(status=told(False, True)), {}, ["reconciled"]),
-    "with TLS, as asked": (seen(status=told(True, False), spec=TLS), {}, ["reconciled"]),
+    "with TLS, as asked": (seen(status=told(True, False), spec=TLS, transport=Transport(tls=True, plain=False)), {}, ["reconciled"]),
+    "TLS waits, and the status was wiped": (seen(spec=TLS, transport=Transport(held="no certificate")), {}, ["has_extra_listeners"]),
     "without TLS, and with it is asked": (seen(status=told(True, True), spec=TLS), {}, ["has_extra_listeners"]),
 }  # fmt: skip
 

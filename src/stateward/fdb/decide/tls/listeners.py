@@ -14,7 +14,7 @@ from typing import Final
 from stateward.core.facts import Fact, Known
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
-from stateward.fdb.model.names import CLUSTER_FILE_KEY
+from stateward.fdb.model.names import CLUSTER_FILE_KEY, is_own_key
 from stateward.fdb.model.transport import Papers, Transport
 from stateward.fdb.status.processes import Reporting, Roster
 
@@ -72,8 +72,12 @@ def _used(scene: Scene) -> frozenset[bool]:
 
 
 def _told_by(files: Mapping[str, str]) -> frozenset[bool]:
-    """Return that processes are told to listen with TLS, where a config map says so."""
-    found = (text for name, text in files.items() if name != CLUSTER_FILE_KEY)
+    """Return that processes are told to listen with TLS, where a config map says so.
+
+    What users put beside that are texts of theirs.
+    """
+    ours = (it for it in files if is_own_key(it) and it != CLUSTER_FILE_KEY)
+    found = (files[it] for it in ours)
     tls = any(_TLS in it for it in found)
     return frozenset({True}) if tls else frozenset()
 

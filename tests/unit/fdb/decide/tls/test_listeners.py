@@ -119,8 +119,9 @@ def test_what_was_begun_is_not_taken_back_for_a_flaw(told: dict[str, object]) ->
     assert found.converts
 
 
-def test_a_cluster_file_with_tls_is_no_listener() -> None:
-    over = {"files": {"cluster-file": "a:b@10.0.0.1:4500:tls"}, "papers": FLAWED}
+@pytest.mark.parametrize("key", ["cluster-file", "of-the-user"])
+def test_a_cluster_file_with_tls_is_no_listener(key: str) -> None:
+    over = {"files": {key: "a:b@10.0.0.1:4500:tls"}, "papers": FLAWED}
 
     assert judge(scene(TLS, PLAIN, "ppp", **over)).held
 
