@@ -108,6 +108,24 @@ def test_pods_that_are_about_to_change_change_first() -> None:
     assert "storage-2" in found.message
 
 
+@pytest.mark.parametrize(("named", "reason"), [(0, "ClientsUnknown"), (1, "ClientsIncompatible")])
+def test_how_many_are_not_named_makes_no_other_sentence(named: int, reason: str) -> None:
+    found = set()
+    for many in (61, 74):
+        clients = [{"address": "10.9.0.1:500", "log_group": "web"}][:named]
+        old = {
+            "client_version": "7.3.79",
+            "max_protocol_clients": clients,
+            "max_protocol_count": many,
+            "protocol_version": "fdb00b073000000",
+        }
+        tree = healthy(clients={"supported_versions": [old]})
+        found.add(upgrades.cut_off(view(tree=tree, ignoreUpgradabilityChecks=False)))
+    (told,) = found
+    assert told is not None
+    assert told.guard == reason
+
+
 def test_processes_of_others_are_told_of_before_anything_is_staged() -> None:
     shared = view()
     found = upgrades.objection(replace(shared, groups=_without(shared, "log-3")), "", ())

@@ -9,7 +9,16 @@ from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.resources import CONFIG_MAPS, SECRETS
 from unit.fdb.stories.test_tls import certified, keep
-from unit.fdb.stories.test_upgrading import NEW, OLD, images, kills, running, staged
+from unit.fdb.stories.test_upgrading import (
+    NEW,
+    OLD,
+    blockers,
+    client,
+    images,
+    kills,
+    running,
+    staged,
+)
 
 
 def tagged(*configs: Json) -> Json:
@@ -64,5 +73,21 @@ def test_tls_that_waits_for_certificates_is_not_as_asked_though_the_status_is_wi
             await it.rest(1)
             assert it.status.get("generations", {}).get("reconciled") != 2
         assert it.condition("Ready")["reason"] == "CertificateUnusable"
+
+    played(story)
+
+
+def test_a_client_that_holds_the_restart_back_is_told_of_once() -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec(version=OLD, minimumUptimeSecondsForBounce=200))
+        it.change(version=NEW)
+        await it.until("staging", lambda: NEW in staged(it))
+        client(it, OLD)
+        await it.until("told", lambda: "ClientsIncompatible" in blockers(it))
+        await it.at_rest()
+        assert kills(it) == []
+        it.database.client_goes("10.9.9.9:500")
+        await it.reconciled()
+        await it.until("gone", it.none_leaves)
 
     played(story)

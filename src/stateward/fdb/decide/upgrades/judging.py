@@ -130,16 +130,18 @@ def cut_off(view: ClusterView) -> Refusal | None:
         return Refusal("ClientsUnknown", words)
     if not blocking.value:
         return None
-    many = sum(it.many for it in blocking.value)
-    if all(it.address == UNNAMED for it in blocking.value):
+    # How many are not named changes all the time, and by our own asking: a sentence with that number
+    # would be another one in every pass, and be written each time.
+    named = [it for it in blocking.value if it.address != UNNAMED]
+    if not named:
         # Our own programs are clients too, and are told of for a while: with patience there are
         # few enough of them for all to be named.
-        words = f"{many} clients that are not named may be anybody, and could not follow"
+        words = "clients that are not named may be anybody, and could not follow"
         return Refusal("ClientsUnknown", f"{words} {_asked(view)}", after=_PATIENCE)
-    some = ", ".join(f"{it.address} ({it.log_group})" for it in blocking.value[:_SHOWN])
+    some = ", ".join(f"{it.address} ({it.log_group})" for it in named[:_SHOWN])
     return Refusal(
         "ClientsIncompatible",
-        f"{many} clients could not follow {_asked(view)}: {some}",
+        f"{len(named)} clients could not follow {_asked(view)}: {some}",
         f"give clients a library of {view.spec.version} as well; or set"
         " spec.ignoreUpgradabilityChecks to true, and they are cut off",
     )
