@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fakes.fdb_places import Places
 from fakes.fdb_stories import KEY, USER, Story, played, spec
 from fakes.fdb_tls import ON, SECRET
 from stateward.fdb.api.kind import CLUSTERS
@@ -89,5 +90,24 @@ def test_a_client_that_holds_the_restart_back_is_told_of_once() -> None:
         it.database.client_goes("10.9.9.9:500")
         await it.reconciled()
         await it.until("gone", it.none_leaves)
+
+    played(story)
+
+
+def test_pods_of_clusters_of_one_database_go_one_cluster_at_a_time() -> None:
+    async def story(told: Story) -> None:
+        it, names = Places(told), ("kc0", "kc1", "kc2")
+        seed = ""
+        for index, name in enumerate(names):
+            zone = {"value": name, "zoneCount": 3, "zoneIndex": index}
+            domain = {"key": "foundationdb.org/kubernetes-cluster", **zone}
+            it.apply(name, seed, faultDomain=domain, processCounts={"stateless": 0})
+            seed = seed or await it.found(name)
+        await it.reconciled(*names)
+        told.write()
+        it.change(*names, version="7.3.69", automationOptions={"podUpdateStrategy": "Delete"})
+        await it.reconciled(*names)
+        zones = told.watcher.zones
+        assert sorted(set(zones)) == sorted(names)
 
     played(story)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
+from stateward.core.facts import Known
 from stateward.fdb.api import questions
 from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.status import processes
 from stateward.fdb.views import ClusterView
+from stateward.kube.meta import ObjectKey
+
+#: Seconds after which a database tells of pods that went: until then all guards would let more go.
+_NOTICED: Final = 90.0
+#: Databases whose last turn is kept in mind.
+_REMEMBERED: Final = 1000
 
 
 class Turn(Protocol):
@@ -29,3 +37,42 @@ class Alone(Turn):
             " and this release takes no locks yet",
             "set spec.lockOptions.disableLocks to true if this is its only operator",
         )
+
+
+class Neighbours:
+    """Clusters of one database that this operator keeps: their pods go one cluster at a time.
+
+    Each of them asks the database whether a zone may be away, and to all it says yes at first.
+    """
+
+    def __init__(self) -> None:
+        #: By what a database is called: whose pods went last, and when; nobody's: since we look.
+        self._last: dict[str, tuple[ObjectKey | None, float]] = {}
+
+    def take(self, view: ClusterView) -> Refusal | None:
+        """Take the turn for making pods anew; return whose it is."""
+        if view.connection is None or not _is_shared(view):
+            return None
+        name = view.connection.description
+        # An operator before us may have let pods of another cluster go a moment ago.
+        whose, since = self._last.get(name, (None, view.now))
+        left = _NOTICED - (view.now - since)
+        if whose != view.key and left > 0:
+            self._keep(name, whose, since)
+            other = f"of {whose} have" if whose else "of other clusters may have"
+            words = f"pods {other} just gone, and the same database has yet to tell of it"
+            return Refusal("turn_is_ours", words, after=left)
+        self._keep(name, view.key, view.now)
+        return None
+
+    def _keep(self, name: str, whose: ObjectKey | None, since: float) -> None:
+        while len(self._last) >= _REMEMBERED and name not in self._last:
+            del self._last[next(iter(self._last))]
+        self._last[name] = (whose, since)
+
+
+def _is_shared(view: ClusterView) -> bool:
+    """Tell whether processes of others belong to the database."""
+    roster = processes.roster(view.database)
+    ours = {str(it.id) for it in view.groups}
+    return isinstance(roster, Known) and not roster.value.groups.keys() <= ours

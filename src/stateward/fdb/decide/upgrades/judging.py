@@ -130,8 +130,8 @@ def cut_off(view: ClusterView) -> Refusal | None:
         return Refusal("ClientsUnknown", words)
     if not blocking.value:
         return None
-    # How many are not named changes all the time, and by our own asking: a sentence with that number
-    # would be another one in every pass, and be written each time.
+    # How many are not named changes all the time, and by our own asking: a sentence with that
+    # number would be another one in every pass, and be written each time.
     named = [it for it in blocking.value if it.address != UNNAMED]
     if not named:
         # Our own programs are clients too, and are told of for a while: with patience there are
