@@ -33,6 +33,8 @@ STORIES = ("operators/etcd", "operators/fdb", "local/test_demo.py")
 CRASHES = (
     "unit/fdb/stories/test_crashes.py",
     "unit/fdb/stories/test_crashes_lost.py",
+    "unit/fdb/stories/test_crashes_maintenance.py",
+    "unit/fdb/stories/test_crashes_upgrade.py",
 )
 
 #: Tests of a marked group stay with one worker.

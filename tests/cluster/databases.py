@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, Final
 
+from cluster import certificates
 from cluster.site import SHOP, Site
+from fakes import fdb_tls
 
 #: The cluster that they are about, and whom its pods act as.
 NAME: Final = "orders"
@@ -21,7 +23,10 @@ _REAL_PATIENCE: Final = 1800.0
 
 # ------------------------------------------------------------------ what is applied
 def rights() -> dict[str, Any]:
-    """Return what pods of unified images need, as users write it (docs/foundationdb/operations.md)."""
+    """Return what pods of unified images need, as users write it (docs/foundationdb/operations.md).
+
+    With certificates, for the day on which TLS is asked for.
+    """
     own = {"name": ACCOUNT, "namespace": SHOP}
     rule = {
         "apiGroups": [""],
@@ -38,7 +43,8 @@ def rights() -> dict[str, Any]:
             "subjects": [{"kind": "ServiceAccount", **own}],
         },
     ]
-    return {"apiVersion": "v1", "kind": "List", "items": [{**it, "metadata": own} for it in some]}
+    items = [{**it, "metadata": own} for it in some]
+    return {"apiVersion": "v1", "kind": "List", "items": [*items, certificates.secret(SHOP)]}
 
 
 def manifest(version: str) -> dict[str, Any]:
@@ -63,9 +69,10 @@ def manifest(version: str) -> dict[str, Any]:
             "seccompProfile": {"type": "RuntimeDefault"},
         },
         "containers": [
-            {"name": MAIN, **container},
+            fdb_tls.container(MAIN, **container),
             {"name": "foundationdb-kubernetes-sidecar", **container},
         ],
+        "volumes": fdb_tls.template()["spec"]["volumes"],
     }
     general = {
         "podTemplate": {"spec": pod},
@@ -87,14 +94,21 @@ def manifest(version: str) -> dict[str, Any]:
 
 def knob(site: Site, text: str) -> None:
     """Ask for a parameter of all processes."""
-    patch = {"spec": {"processes": {"general": {"customParameters": [text]}}}}
-    words = ("--type=merge", f"--patch={json.dumps(patch)}")
-    site.kubectl("-n", SHOP, "patch", FDB, NAME, *words)
+    _edit(site, {"processes": {"general": {"customParameters": [text]}}})
 
 
 def upgrade(site: Site, version: str) -> None:
     """Ask for another version."""
-    patch = json.dumps({"spec": {"version": version}})
+    _edit(site, {"version": version})
+
+
+def secure(site: Site, *, tls: bool) -> None:
+    """Ask for TLS, or for none."""
+    _edit(site, {"mainContainer": {"enableTls": tls}})
+
+
+def _edit(site: Site, spec: dict[str, Any]) -> None:
+    patch = json.dumps({"spec": spec})
     site.kubectl("-n", SHOP, "patch", FDB, NAME, "--type=merge", f"--patch={patch}")
 
 

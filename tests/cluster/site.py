@@ -24,6 +24,7 @@ from tools.cluster.plan import Plan
 from tools.cluster.shell import environment, inside
 from tools.image import __main__ as image
 
+from cluster import certificates
 from cluster.table import ROWS, Row
 from stateward.local.real import programs
 
@@ -264,6 +265,7 @@ def brought_up(folder: Path) -> Iterator[Site]:
         for name in (OPERATOR, SHOP):
             about = {"name": name, "labels": RESTRICTED}
             site.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": about})
+        site.apply(certificates.secret(OPERATOR, certificates.OPERATORS))
         install(site)
         yield site
     finally:
@@ -308,8 +310,10 @@ def install_earlier(site: Site) -> None:
 
 def _install(site: Site, project: Path, watched: str, *more: str) -> None:
     chart = project / "deploy" / "chart"
-    words = ["--set", watched]
-    if "binaries:" in (chart / "values.yaml").read_text():
+    words, values = ["--set", watched], (chart / "values.yaml").read_text()
+    if "tlsSecret:" in values:
+        words += ["--set", f"foundationdb.tlsSecret={certificates.OPERATORS}"]
+    if "binaries:" in values:
         words += ["--set", f"foundationdb.binaries[0].version={site.database.version}"]
         if site.database.is_emulated:
             words += ["--set", f"foundationdb.binaries[1].version={LATER.version}"]

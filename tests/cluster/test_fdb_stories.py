@@ -80,6 +80,20 @@ def test_a_lost_node_comes_back(site: Site) -> None:
     assert databases.is_kept(site)
 
 
+def test_tls_comes_and_goes(site: Site) -> None:
+    """All listen in both ways, coordinators move, the old way goes: two restarts, and no new pod."""
+    before, bounced = databases.pods(site), databases.bounces(site)
+    for tls in (True, False):
+        with site.story(f"fdb: TLS {'on' if tls else 'off'}"):
+            databases.secure(site, tls=tls)
+            databases.until_well(site)
+        found = databases.shown(site)["status"]["connectionString"].partition("@")[2].split(",")
+        assert [it.endswith(":tls") for it in found] == [tls] * 3
+        assert databases.is_kept(site)
+    assert same_lives(databases.pods(site), before)
+    assert databases.bounces(site) == bounced + 4
+
+
 def test_another_line_of_releases_is_one_restart(site: Site) -> None:
     """Programs are staged in all pods, all processes change at once, and pods follow."""
     if not site.database.is_emulated:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from msgspec import UNSET
@@ -9,7 +10,7 @@ from msgspec import UNSET
 from stateward.core.facts import Fact, Unknown
 from stateward.core.version import Version
 from stateward.fdb.model import versions
-from stateward.fdb.status.document import SupportedVersion
+from stateward.fdb.status.document import ConnectedClient, SupportedVersion
 from stateward.fdb.status.facts import cluster, known, missing
 from stateward.fdb.status.reading import Status
 
@@ -44,10 +45,12 @@ def cut_off_by(status: Status, target: Version) -> Fact[tuple[OldClient, ...]]:
         return Unknown(f"the status cannot be read: {wrong}")
     old: list[OldClient] = []
     for it in found.supported_versions:
-        if it.max_protocol_clients is UNSET or it.protocol_version is UNSET:
+        if it.protocol_version is UNSET:
+            return missing(status, _PATH)
+        if it.max_protocol_clients is UNSET or it.max_protocol_count is UNSET:
             return missing(status, _PATH)
         if not _follows(it, target):
-            old += _named(it)
+            old += _named(it, it.max_protocol_clients, it.max_protocol_count)
     return known(status, tuple(sorted(old)))
 
 
@@ -67,17 +70,15 @@ def _is_new_enough(text: str, target: Version) -> bool:
     return versions.are_compatible(version, target) or version >= target
 
 
-def _named(it: SupportedVersion) -> list[OldClient]:
+def _named(it: SupportedVersion, some: Iterable[ConnectedClient], counted: int) -> list[OldClient]:
     version = "unknown" if it.client_version is UNSET else it.client_version
-    every = it.max_protocol_clients if it.max_protocol_clients is not UNSET else ()
     named = [
         OldClient(
             "unknown" if one.address is UNSET else one.address,
             "default" if one.log_group is UNSET else one.log_group,
             version,
         )
-        for one in every
+        for one in some
     ]
-    counted = 0 if it.max_protocol_count is UNSET else it.max_protocol_count
     more = counted - len(named)
     return [*named, OldClient(UNNAMED, "unknown", version, more)] if more > 0 else named

@@ -231,7 +231,9 @@ def test_without_foundationdb_there_is_nothing_of_it() -> None:
 
 
 def test_the_operator_is_given_a_certificate_for_foundationdb() -> None:
-    pod = one("Deployment", made(foundationdbTLSSecret="fdb-operator"))["spec"]["template"]["spec"]
+    pod = one("Deployment", made(foundationdb={"tlsSecret": "fdb-operator"}))["spec"]["template"][
+        "spec"
+    ]
 
     [container] = pod["containers"]
     told = {it["name"]: it.get("value") for it in container["env"]}

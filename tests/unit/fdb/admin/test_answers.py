@@ -14,6 +14,7 @@ from stateward.core.errors import OutcomeUnknown, PeerConfused, StatewardError
 from stateward.fdb.admin import answers
 from stateward.fdb.admin.answers import Answer, Stage
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, Refusal
+from stateward.fdb.status.maintenance import Maintenance
 
 FOLDER = Path(__file__).parents[3] / "recordings" / "fdb" / "transcripts"
 
@@ -149,7 +150,7 @@ def test_a_whole_machine_is_one_entry() -> None:
 
 
 def test_where_maintenance_is() -> None:
-    assert str(answers.maintenance(one("11_maintenance:2"))).startswith("Maintenance(zone='z5'")
+    assert answers.maintenance(one("11_maintenance:2")) == Maintenance("z5", 599.0)
     assert answers.maintenance(one("11_maintenance:0")) is None
 
 

@@ -39,7 +39,7 @@ RULES: dict[str, dict[str, str]] = {
     "CheckClientCompatibility": {
         "does nothing where versions are compatible": "decide/test_clients.py:test_where_nothing_is_cut_off_nobody_is_asked",
         "fails for clients that cannot follow": "decide/test_clients.py:test_an_old_client_holds_an_upgrade_up",
-        "fails reconciliation": f"{STEPS}:test_a_version_that_cannot_be_ends_the_pass",
+        "fails reconciliation": f"{STEPS}:test_a_version_that_cannot_be_is_told_and_the_pass_goes_on",
         "can be skipped": "decide/test_clients.py:test_who_asks_for_no_checks_gets_none",
     },
     "ReplaceMisconfiguredPods": {

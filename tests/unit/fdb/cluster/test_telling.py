@@ -135,6 +135,7 @@ async def test_clients_that_could_not_follow_are_told_as_what_holds_an_upgrade()
             "client_version": "7.3.79",
             "protocol_version": "fdb00b073000000",
             "max_protocol_clients": [{"address": "10.9.0.1:500", "log_group": "web"}],
+            "max_protocol_count": 1,
         }
     ]
     desk = Desk(cluster(WHOLE, tree, counts=COUNTS, version="7.4.1"))

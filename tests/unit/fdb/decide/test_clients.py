@@ -40,6 +40,7 @@ def database(*clients: tuple[str, str], servers: str = "10.0.0.1:4501") -> Statu
         {
             "client_version": "7.3.63",
             "max_protocol_clients": told,
+            "max_protocol_count": len(told),
             "protocol_version": "fdb00b073000000",
         }
     ]

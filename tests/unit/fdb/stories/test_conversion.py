@@ -37,9 +37,9 @@ def test_a_cluster_becomes_the_other_kind(first: str, with_knob: bool) -> None:
         assert types(it) == {OTHER[first]}
         assert before.isdisjoint(it.groups()), "each by another"
         assert len(it.coordinators()) == 3
-        assert it.status["imageTypes"] == [OTHER[first]]
         it.is_whole()
         await it.at_rest()
+        assert it.status["imageTypes"] == [OTHER[first]]
 
     played(story)
 
