@@ -1,4 +1,4 @@
-"""Certificates and keys as PEM texts: whether they can be read, fit each other, and for how long.
+"""Certificates as PEM texts: whether they can be read, and for how long they are good.
 
 Nothing of what they hold is ever told; who asks gets a word about it.
 """
@@ -9,10 +9,9 @@ import base64
 import re
 import ssl
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
 from stateward.core import moments
-from stateward.core.unwritten import as_file
 
 #: Files of which we remember what they are: the same ones are read again and again.
 _REMEMBERED: Final = 1000
@@ -31,21 +30,6 @@ def are_certificates(text: bytes) -> bool:
     except (ssl.SSLError, ValueError):
         return False
     return bool(words.strip())
-
-
-@lru_cache(_REMEMBERED)
-def key_flaw(certificate: bytes, key: bytes) -> Literal["", "another's", "unreadable"]:
-    """Return what is wrong with a key; empty: it is the certificate's, and needs no password."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.set_ciphers("DEFAULT:@SECLEVEL=0")
-    with as_file(certificate + b"\n" + key) as path:
-        try:
-            context.load_cert_chain(path, password=lambda: "")
-        except ssl.SSLError as error:
-            return "another's" if error.reason == "KEY_VALUES_MISMATCH" else "unreadable"
-        except ValueError:
-            return "unreadable"
-    return ""
 
 
 @lru_cache(_REMEMBERED)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from stateward.core import moments, pems
+from stateward.core.pem_keys import key_flaw
 from stateward.etcd.build.certificates import AUTHORITY, CERTIFICATE, KEY
 
 #: What begins a line and names a block. etcd takes any for a certificate of an authority.
@@ -42,7 +43,7 @@ def flaw(files: Mapping[str, bytes], now: float) -> str:
 
 def _flaw_of_key(certificate: bytes, key: bytes) -> str:
     """Load both as etcd would."""
-    match pems.key_flaw(certificate, key):
+    match key_flaw(certificate, key):
         case "another's":
             return f"{KEY} must be the key of {CERTIFICATE}, and is another's"
         case "unreadable":

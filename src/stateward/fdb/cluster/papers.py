@@ -14,6 +14,7 @@ from typing import Final, Protocol, TypeVar
 
 from stateward.core import moments, pems
 from stateward.core.clock import Clock
+from stateward.core.pem_keys import key_flaw
 from stateward.fdb.api import questions
 from stateward.fdb.api.checks.transport import lacks, readers
 from stateward.fdb.api.papers import AUTHORITY, CERTIFICATE, KEY, InSecret, Paper, Reader
@@ -168,7 +169,7 @@ def _judge_time(name: str, certificate: bytes, now: float) -> Iterator[tuple[flo
 
 
 def _judge_key(key: tuple[str, bytes], name: str, certificate: bytes) -> None:
-    match pems.key_flaw(certificate, key[1]):
+    match key_flaw(certificate, key[1]):
         case "another's":
             raise Flawed(f"{key[0]} must be the key of {name}, and is another's")
         case "unreadable":
