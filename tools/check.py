@@ -1,7 +1,7 @@
 """Run the checks of this repository one after another and end with a one-line verdict.
 
-Usage: check.py STAGE...     where STAGE is one of lint, types, test, crashes, real, real-alone,
-                           cluster
+Usage: check.py STAGE...     where STAGE is one of lint, types, test, stories, processes, crashes,
+                           real, real-alone, cluster
 """
 
 from __future__ import annotations
@@ -29,6 +29,19 @@ REAL_STORIES = ("operators",)
 #: Where tests wait for real members of etcd, or for processes of FoundationDB.
 STORIES = ("operators/etcd", "operators/fdb", "local/test_demo.py")
 
+#: Stories of FoundationDB's great days, which take long: in memory, and with processes.
+GREAT_DAYS = tuple(
+    f"unit/fdb/stories/test_{name}.py"
+    for name in (
+        "combined", "conversion", "crashes_maintenance", "crashes_upgrade", "maintenance",
+        "reconfiguring", "tls", "topologies", "upgrading",
+    )
+)  # fmt: skip
+GREAT_PROCESSES = tuple(
+    f"operators/fdb/test_fdb_{name}.py"
+    for name in ("conversion", "maintenance", "tls", "topologies", "upgrades")
+)
+
 #: Where the operator of FoundationDB dies: at some calls, or as STATEWARD_CRASHES says at all.
 CRASHES = (
     "unit/fdb/stories/test_crashes.py",
@@ -44,6 +57,11 @@ GROUPED = ("--dist", "loadgroup")
 def pytest(workers: int | str, *words: str) -> list[str]:
     """Return the command that runs tests."""
     return [str(BIN / "pytest"), "--numprocesses", str(workers), "--quiet", *words]
+
+
+def without(*names: str) -> list[str]:
+    """Return the words that leave tests out."""
+    return [f"--ignore=tests/{name}" for name in names]
 
 
 def asking(flag: str) -> list[list[str]]:
@@ -69,10 +87,14 @@ STAGES: dict[str, list[list[str]]] = {
     ],
     "types": [[str(BIN / "mypy")]],
     "test": [
-        pytest("auto", "src", "tests", *(f"--ignore=tests/{name}" for name in STORIES)),
+        pytest("auto", "src", "tests", *without(*STORIES, *GREAT_DAYS)),
         # One more at once than there are cores: etcd has pauses of its own, but must not starve.
-        pytest(3, *GROUPED, *(f"tests/{name}" for name in STORIES)),
+        pytest(3, *GROUPED, *(f"tests/{name}" for name in STORIES), *without(*GREAT_PROCESSES)),
     ],
+    "stories": [
+        pytest("auto", "--dist", "worksteal", *(f"tests/{name}" for name in GREAT_DAYS)),
+    ],
+    "processes": [pytest(2, *GROUPED, *(f"tests/{name}" for name in GREAT_PROCESSES))],
     # How many there were is in the output of each story; each is as long as it has calls.
     "crashes": [
         pytest("auto", "--dist", "worksteal", "-rP", *(f"tests/{name}" for name in CRASHES))
