@@ -4,7 +4,7 @@ LOCK := requirements/dev.txt
 READY := $(VENV)/.installed
 PY := $(VENV)/bin/python
 
-.PHONY: help demo test test-stories test-processes test-real test-real-alone test-cluster real cluster-programs lint types simulate crashes bench crds manifests image format lock clean
+.PHONY: help demo test test-processes test-real test-real-alone test-cluster real cluster-programs lint types simulate crashes bench crds manifests image format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,13 +15,10 @@ $(READY): pyproject.toml $(LOCK) tools/bootstrap.sh
 demo: $(READY) ## watch the operator converge on an embedded Kubernetes
 	@$(VENV)/bin/stateward demo
 
-test: $(READY) ## lint, types and every test that needs nothing real, but for the two below
+test: $(READY) ## lint, types and every test that needs nothing real, but for the next
 	@$(PY) tools/check.py lint types test
 
-test-stories: $(READY) ## upgrades, TLS, topologies, maintenance of FoundationDB, told in memory
-	@$(PY) tools/check.py stories
-
-test-processes: $(READY) ## the same with processes, on the embedded Kubernetes
+test-processes: $(READY) ## upgrades, TLS, regions, maintenance of FoundationDB, with processes
 	@$(PY) tools/check.py processes
 
 test-real: real ## the tests that ask a real Kubernetes, beside the embedded one

@@ -1,7 +1,7 @@
 """Run the checks of this repository one after another and end with a one-line verdict.
 
-Usage: check.py STAGE...     where STAGE is one of lint, types, test, stories, processes, crashes,
-                           real, real-alone, cluster
+Usage: check.py STAGE...     where STAGE is one of lint, types, test, processes, crashes, real,
+                           real-alone, cluster
 """
 
 from __future__ import annotations
@@ -29,15 +29,8 @@ REAL_STORIES = ("operators",)
 #: Where tests wait for real members of etcd, or for processes of FoundationDB.
 STORIES = ("operators/etcd", "operators/fdb", "local/test_demo.py")
 
-#: Stories of FoundationDB's great days, which take long: in memory, and with processes.
+#: Stories with processes of FoundationDB's great days, which take long.
 GREAT_DAYS = tuple(
-    f"unit/fdb/stories/test_{name}.py"
-    for name in (
-        "combined", "conversion", "crashes_maintenance", "crashes_upgrade", "maintenance",
-        "reconfiguring", "tls", "topologies", "upgrading",
-    )
-)  # fmt: skip
-GREAT_PROCESSES = tuple(
     f"operators/fdb/test_fdb_{name}.py"
     for name in ("conversion", "maintenance", "tls", "topologies", "upgrades")
 )
@@ -87,14 +80,11 @@ STAGES: dict[str, list[list[str]]] = {
     ],
     "types": [[str(BIN / "mypy")]],
     "test": [
-        pytest("auto", "src", "tests", *without(*STORIES, *GREAT_DAYS)),
+        pytest("auto", "src", "tests", *without(*STORIES)),
         # One more at once than there are cores: etcd has pauses of its own, but must not starve.
-        pytest(3, *GROUPED, *(f"tests/{name}" for name in STORIES), *without(*GREAT_PROCESSES)),
+        pytest(3, *GROUPED, *(f"tests/{name}" for name in STORIES), *without(*GREAT_DAYS)),
     ],
-    "stories": [
-        pytest("auto", "--dist", "worksteal", *(f"tests/{name}" for name in GREAT_DAYS)),
-    ],
-    "processes": [pytest(2, *GROUPED, *(f"tests/{name}" for name in GREAT_PROCESSES))],
+    "processes": [pytest(2, *GROUPED, *(f"tests/{name}" for name in GREAT_DAYS))],
     # How many there were is in the output of each story; each is as long as it has calls.
     "crashes": [
         pytest("auto", "--dist", "worksteal", "-rP", *(f"tests/{name}" for name in CRASHES))
