@@ -74,6 +74,16 @@ class Scene:
             if place + 1 == len(wishes) or wishes[place + 1][0] >= since
         )
 
+    def called_done(self, actor: Actor, event: StoreEvent) -> FoundationDBCluster | None:
+        """Return a cluster that an operator just called reconciled; who saw the past may do so."""
+        if not actor.operates or event.before is None or event.change is Change.DELETED:
+            return None
+        before = decode(event.before.text, FoundationDBCluster)
+        now = decode(event.now.text, FoundationDBCluster)
+        told = now.status.generations.reconciled
+        is_new = told > before.status.generations.reconciled and told == now.metadata.generation
+        return now if is_new and not self.late and not self.is_struck else None
+
     def _changed(self, _: Actor, event: StoreEvent) -> None:
         if event.change is not Change.DELETED:
             cluster = decode(event.now.text, FoundationDBCluster)

@@ -9,10 +9,9 @@ from typing import Final
 from stateward.core.version import Version
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.servers import Server
-from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.api.kind import CLUSTERS, FoundationDBProcessGroup
 from stateward.fdb.model import locality, names
 from stateward.kube.client import Change
-from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
 from stateward.local.store import StoreEvent
@@ -174,14 +173,8 @@ class Upgrades:
             yield self._lines[id(database)]
 
     def _cluster_changed(self, actor: Actor, event: StoreEvent) -> None:
-        if not actor.operates or event.before is None or event.change is Change.DELETED:
-            return
-        before = decode(event.before.text, FoundationDBCluster)
-        now = decode(event.now.text, FoundationDBCluster)
-        told = now.status.generations.reconciled
-        if told <= before.status.generations.reconciled or told != now.metadata.generation:
-            return
-        if self._scene.late or self._scene.is_struck:
+        now = self._scene.called_done(actor, event)
+        if now is None:
             return
         for it in self._scene.truth.groups(now.metadata.key):
             stored = self._scene.it.world.api.store.get(PODS.name, it.metadata.key)

@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from typing import Final
 
 from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster, FoundationDBProcessGroup
-from stateward.kube.client import Change
-from stateward.kube.codec import decode
 from stateward.local.store import StoreEvent
 from stateward.sim.fdb.laws.pods import is_back
 from stateward.sim.fdb.laws.scene import Scene
@@ -29,17 +27,13 @@ class Words:
         scene.watchman.on_change(CLUSTERS.name, self._changed)
 
     def _changed(self, actor: Actor, event: StoreEvent) -> None:
-        if not actor.operates or event.before is None or event.change is Change.DELETED:
-            return
-        before = decode(event.before.text, FoundationDBCluster)
-        now = decode(event.now.text, FoundationDBCluster)
-        told = now.status.generations.reconciled
-        if told <= before.status.generations.reconciled or told != now.metadata.generation:
-            return
-        if self._scene.late or self._scene.is_struck:
+        now = self._scene.called_done(actor, event)
+        if now is None:
             return
         for sentence in self._wrong(now):
-            self._scene.report("K5", actor, f"generation {told} is called reconciled: {sentence}")
+            generation = now.metadata.generation
+            words = f"generation {generation} is called reconciled: {sentence}"
+            self._scene.report("K5", actor, words)
 
     def _wrong(self, cluster: FoundationDBCluster) -> Iterator[str]:
         staying = [
