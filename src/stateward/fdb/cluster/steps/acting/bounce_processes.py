@@ -30,9 +30,9 @@ _AGAIN: Final = 15.0
 _SOON: Final = 1.0
 #: For how long after a pod was made the database may still tell of the process before it.
 _YOUNG: Final = 60.0
-#: What was asked for, and by group what its processes ran with.
 #: Clusters whose last restart is kept in mind.
 _REMEMBERED: Final = 1000
+#: What was asked for, and by group what its processes ran with.
 _Tried: TypeAlias = tuple[int, frozenset[tuple[str, tuple[str, ...]]]]
 
 
