@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from contextlib import suppress
 from typing import Any, Final
 
 from cluster import certificates
 from cluster.site import SHOP, Site
 from fakes import fdb_tls
+from stateward.fdb.model.names import LOG_GROUP as OPERATORS
 
 #: The cluster that they are about, and whom its pods act as.
 NAME: Final = "orders"
 ACCOUNT: Final = "fdb"
 FDB: Final = "foundationdbclusters.apps.foundationdb.org"
 MAIN: Final = "foundationdb"
+#: Clients of this group are not asked whether they follow an upgrade: a pod has programs of one
+#: version, and its successor those of the next.
+LOG_GROUP: Final = "shoppers"
 _GROUP: Final = "rbac.authorization.k8s.io"
 _CLASS: Final = "foundationdb.org/fdb-process-class"
 #: A starved machine takes long, and a database that is real rests before it is disturbed.
@@ -84,6 +90,7 @@ def manifest(version: str) -> dict[str, Any]:
         "metadata": {"name": NAME, "namespace": SHOP},
         "spec": {
             "version": version,
+            "automationOptions": {"ignoreLogGroupsForUpgrade": [LOG_GROUP, OPERATORS]},
             "minimumUptimeSecondsForBounce": 20,  # processes are as old as they are
             "databaseConfiguration": {"redundancy_mode": "double", "logs": 2},
             "processCounts": {"storage": 3, "log": 3, "stateless": 3},
@@ -171,11 +178,25 @@ def _is_ready(pod: Any) -> bool:
 # ------------------------------------------------------------------ the database itself
 def fdbcli(site: Site, line: str, away: str = "") -> str:
     """Return what fdbcli in a pod answers; in one that is not on a node that is away."""
-    name = next(
-        it for it, pod in sorted(pods(site).items()) if _is_ready(pod) and place(pod) != away
-    )
-    words = ("fdbcli", "--timeout", "30", "--exec", line)
-    return site.kubectl("-n", SHOP, "exec", name, f"--container={MAIN}", "--", *words)
+    return site.kubectl(*_typing(_places(site, away)[0], line, 30))
+
+
+def tried(site: Site, line: str, turn: int, away: str = "") -> str:
+    """Return the same, from the pod whose turn it is; nothing, where none answers."""
+    with suppress(AssertionError, subprocess.TimeoutExpired):
+        places = _places(site, away)
+        return site.kubectl(*_typing(places[turn % len(places)], line, 20)) if places else ""
+    return ""
+
+
+def _places(site: Site, away: str) -> list[str]:
+    """Return the pods in which something can be typed."""
+    return [it for it, pod in sorted(pods(site).items()) if _is_ready(pod) and place(pod) != away]
+
+
+def _typing(pod: str, line: str, seconds: int) -> list[str]:
+    words = ["fdbcli", "--log-group", LOG_GROUP, "--timeout", str(seconds), "--exec", line]
+    return ["-n", SHOP, "exec", pod, f"--container={MAIN}", "--", *words]
 
 
 def keep(site: Site) -> None:
@@ -184,7 +205,8 @@ def keep(site: Site) -> None:
 
 
 def is_kept(site: Site, away: str = "") -> bool:
-    return "`kept' is `here'" in fdbcli(site, "get kept", away)
+    """Tell whether it is there; not, where nobody answers in time."""
+    return "`kept' is `here'" in tried(site, "get kept", 0, away)
 
 
 def starts(site: Site) -> dict[str, int]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import pytest
 
-from cluster import databases
+from cluster import databases, shopping
 from cluster.databases import FDB, NAME, place
 from cluster.looks import all_are_new, same_lives, until_not_ready, until_somebody_leads
 from cluster.site import LATER, SHOP, Site
@@ -39,11 +39,13 @@ def test_a_knob_is_one_bounce(site: Site) -> None:
     """The files of pods change, and processes start again all at once; no pod does."""
     before, started = databases.pods(site), databases.starts(site)
     assert databases.bounces(site) == 0
-    with site.story("fdb: knob, one bounce"):
+    recovered = shopping.recoveries(site)
+    with shopping.story(site, "fdb: knob, one bounce"):
         databases.knob(site, _KNOB)
         databases.until_well(site)
     assert same_lives(databases.pods(site), before)
     assert databases.bounces(site) == 1
+    assert shopping.recoveries(site) == recovered + 1
     assert databases.starts(site) == {name: it + 1 for name, it in started.items()}
     assert databases.is_kept(site)
 
@@ -51,7 +53,7 @@ def test_a_knob_is_one_bounce(site: Site) -> None:
 def test_a_deleted_storage_pod_comes_back_with_its_disk(site: Site) -> None:
     before = databases.pods(site, "storage")
     name = min(before)
-    with site.story("fdb: storage pod deleted"):
+    with shopping.story(site, "fdb: storage pod deleted"):
         site.kubectl("-n", SHOP, "delete", "pod", name)
         chosen = {name: before[name]}
         databases.until(
@@ -69,11 +71,13 @@ def test_a_lost_node_comes_back(site: Site) -> None:
     (name, *_) = sorted(databases.pods(site, "storage"))
     away = place(databases.pods(site)[name])
     number = int(away.removeprefix("node-"))
-    with site.story("fdb: node lost and back"):
+    with shopping.story(site, "fdb: node lost and back", away):
         site.power_off(number)
-        until_not_ready(site, number)
-        databases.until(site, "two zones serve", lambda: databases.is_kept(site, away))
-        site.power_on(number)
+        try:
+            until_not_ready(site, number)
+            databases.until(site, "two zones serve", lambda: databases.is_kept(site, away))
+        finally:
+            site.power_on(number)
         databases.until(site, "all pods are ready", lambda: databases.ready(site, 9))
         databases.until_well(site)
     assert set(databases.pods(site)) == groups
@@ -84,9 +88,11 @@ def test_tls_comes_and_goes(site: Site) -> None:
     """All listen in both ways, coordinators move, the old way goes: two restarts, and no new pod."""
     before, bounced = databases.pods(site), databases.bounces(site)
     for tls in (True, False):
-        with site.story(f"fdb: TLS {'on' if tls else 'off'}"):
+        recovered = shopping.recoveries(site)
+        with shopping.story(site, f"fdb: TLS {'on' if tls else 'off'}"):
             databases.secure(site, tls=tls)
             databases.until_well(site)
+        assert shopping.recoveries(site) == recovered + 3
         found = databases.shown(site)["status"]["connectionString"].partition("@")[2].split(",")
         assert [it.endswith(":tls") for it in found] == [tls] * 3
         assert databases.is_kept(site)
@@ -99,7 +105,7 @@ def test_another_line_of_releases_is_one_restart(site: Site) -> None:
     if not site.database.is_emulated:
         pytest.skip("an upgrade needs two versions, and real programs are of one")
     before = databases.pods(site)
-    with site.story("fdb: upgrade to the next line"):
+    with shopping.story(site, "fdb: upgrade to the next line"):
         databases.upgrade(site, LATER.version)
         databases.until(
             site,
