@@ -100,8 +100,21 @@ def _remove(folder: Path) -> None:
         left = "; ".join(machine.left(plan))
         raise ClusterFailed(f"these are left, and must not be: {left}") from None
     if is_ours(folder):
-        shutil.rmtree(folder, ignore_errors=True)
+        until(f"{folder} is empty", lambda: _is_cleared(folder), _END)
     machine.disclaim()
+
+
+def _is_cleared(folder: Path) -> bool:
+    """Remove the folder of a cluster; what says that it is ours goes last, or nobody could again.
+
+    What a process that is just ending holds goes a moment later.
+    """
+    for it in folder.iterdir():
+        if it.name != _KEPT:
+            shutil.rmtree(it, ignore_errors=True) if it.is_dir() else it.unlink(missing_ok=True)
+    if [it.name for it in folder.iterdir()] == [_KEPT]:
+        shutil.rmtree(folder)
+    return not folder.exists()
 
 
 def is_ours(folder: Path) -> bool:
