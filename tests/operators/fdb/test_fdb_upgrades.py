@@ -69,6 +69,11 @@ async def versions(it: World, container: str = MAIN_CONTAINER) -> set[str]:
     }
 
 
+def moves(it: World) -> int:
+    """Return how often roles had to go elsewhere: processes were excluded, others coordinate."""
+    return it.asked("exclude") + it.asked("coordinators")
+
+
 async def test_a_person_upgrades_a_cluster_to_another_line(plane: str, tmp_path: Path) -> None:
     """Unified images, pods as by default; versions that cannot be are refused on the way."""
     async with world(plane) as it, it.operating():
@@ -76,7 +81,7 @@ async def test_a_person_upgrades_a_cluster_to_another_line(plane: str, tmp_path:
         await it.create(CLUSTER, version=OLD, automationOptions={"waitBetweenRemovalsSeconds": 0})
         await person.ready()
         await too_far_is_refused(it, person)
-        before, killed = await uids(it), it.asked("kill")
+        before, killed, moved = await uids(it), it.asked("kill"), moves(it)
         async with shopping(it, CLUSTER) as client:
             async with visited(it):
                 await person.patch(version=NEW)
@@ -89,6 +94,7 @@ async def test_a_person_upgrades_a_cluster_to_another_line(plane: str, tmp_path:
             # Before that sidecars start anew, in all pods at once.
             async with watched(it, "storage") as zones:
                 await person.ready()
+            assert await client.recoveries() <= 1 + moves(it) - moved, "storage adds none"
             assert NEW in await person.row()
         assert zones.together == [], "one zone at a time"
         assert it.asked("kill") == killed + 1
@@ -117,18 +123,20 @@ async def back_is_refused(it: World, person: Person) -> None:
 
 
 async def test_split_images_patch_and_then_another_line(plane: str) -> None:
-    """Pods are made anew in place: what belongs to commits costs a recovery for each zone."""
+    """Pods are made anew in place: each that has a part in commits costs a recovery at most."""
     options = {"waitBetweenRemovalsSeconds": 0, "podUpdateStrategy": "Delete"}
     async with world(plane) as it, it.operating():
         await it.create(CLUSTER, version=OLD, imageType="split", automationOptions=options)
         await it.reconciled(CLUSTER)
-        before, killed = await uids(it), it.asked("kill")
+        before, killed, moved = await uids(it), it.asked("kill"), moves(it)
+        committing = len(before) - len(await uids(it, "storage"))
         async with shopping(it, CLUSTER) as client:
             await it.edit(CLUSTER, version=PATCH)
             await it.reconciled(CLUSTER)
             assert await versions(it) == {PATCH}
             assert it.asked("kill") == killed, "nobody is restarted but with its pod"
             patched = await client.recoveries()
+            assert 0 < patched <= committing + moves(it) - moved
             await it.edit(CLUSTER, version=NEW)
             await it.until(CLUSTER, lambda one: one.status.running_version == NEW)
             assert it.asked("kill") == killed + 1, "all at once"
@@ -136,6 +144,7 @@ async def test_split_images_patch_and_then_another_line(plane: str) -> None:
             assert await versions(it, SIDECAR_CONTAINER) >= {NEW}
             async with watched(it, "storage") as zones:
                 await it.reconciled(CLUSTER)
+            assert await client.recoveries() <= 1 + 2 * committing + moves(it) - moved
         assert await versions(it) == {NEW}
         after = await uids(it)
         assert after.keys() == before.keys(), "in place"

@@ -27,6 +27,8 @@ _TWICE: Final = "; sleep 1; kill "
 _TOLD: Final = 5.0
 #: Seconds after which all that a restart causes has happened.
 _SETTLED: Final = 30.0
+#: How the cause of a recovery ends that begins no other one: it was under way.
+_CAME: Final = " came"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +79,7 @@ class Upgrades:
             return
         for sentence in self._wrong(actor.about, database, coming):
             scene.report("F-S25", actor, sentence)
-        self._restarts[id(database)] = _Restart(scene.now, len(database.recovery.causes))
+        self._restarts[id(database)] = _Restart(scene.now, len(_causes(database)))
 
     def _wrong(
         self, about: ObjectKey, database: Database, coming: dict[str, _Line | None]
@@ -132,7 +134,7 @@ class Upgrades:
         del self._restarts[id(database)]
         if self._scene.watchman.last_fault > last.at - FRESH:
             return
-        many = len(database.recovery.causes) - last.recoveries
+        many = len(_causes(database)) - last.recoveries
         if many > 1:
             self._scene.report("F-S26", actor, f"a restart of all cost {many} recoveries")
 
@@ -186,3 +188,7 @@ class Upgrades:
 
 def _line(version: Version) -> _Line:
     return version.major, version.minor
+
+
+def _causes(database: Database) -> list[str]:
+    return [cause for _, cause in database.recovery.causes if not cause.endswith(_CAME)]
