@@ -34,7 +34,7 @@ _LOOK, _RENEWED = 0.2, TERM / 4
 #: Seconds of the model after which a stranger that does not come again is forgotten.
 _FORGOTTEN: Final = 20.0
 #: Seconds that one who is told to end has left at most: what it sees meanwhile is for the next.
-_LAST: Final = 2.0
+_LAST: Final = 10.0
 
 
 class Deposed(Exception):

@@ -15,7 +15,7 @@ from stateward.fdb.model.classes import ProcessClass
 
 #: Seconds within which processes must have come that were there before; and where one of them was
 #: restarted since, for perhaps all were, and they take as long to start as this machine needs.
-_BACK, _STARTED = 2.0, 15.0
+_BACK, _STARTED = 2.0, 30.0
 
 
 @dataclass(slots=True)

@@ -34,8 +34,8 @@ def test_one_that_stays_away_is_gone_after_a_while() -> None:
 def test_where_one_was_restarted_all_have_longer() -> None:
     database, awaited = begun(), Awaited(has_restarted=True)
     awaited.look(database, set(), 0.0)
-    awaited.look(database, {LOG}, 14.0)
+    awaited.look(database, {LOG}, 29.0)
     assert database.gathers
-    awaited.look(database, EVERYBODY, 14.2)
+    awaited.look(database, EVERYBODY, 29.2)
     assert not database.gathers
     assert not database.fallen
