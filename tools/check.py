@@ -1,7 +1,7 @@
 """Run the checks of this repository one after another and end with a one-line verdict.
 
-Usage: check.py STAGE...     where STAGE is one of lint, types, test, processes, crashes, real,
-                           real-alone, cluster
+Usage: check.py STAGE...     where STAGE is one of lint, types, test, crashes, real, real-alone,
+                           cluster
 """
 
 from __future__ import annotations
@@ -28,12 +28,6 @@ REAL_STORIES = ("operators",)
 
 #: Where tests wait for real members of etcd, or for processes of FoundationDB.
 STORIES = ("operators/etcd", "operators/fdb", "local/test_demo.py")
-
-#: Stories with processes of FoundationDB's great days, which take long.
-GREAT_DAYS = tuple(
-    f"operators/fdb/test_fdb_{name}.py"
-    for name in ("conversion", "maintenance", "tls", "topologies", "upgrades")
-)
 
 #: Where the operator of FoundationDB dies: at some calls, or as STATEWARD_CRASHES says at all.
 CRASHES = (
@@ -82,9 +76,8 @@ STAGES: dict[str, list[list[str]]] = {
     "test": [
         pytest("auto", "src", "tests", *without(*STORIES)),
         # One more at once than there are cores: etcd has pauses of its own, but must not starve.
-        pytest(3, *GROUPED, *(f"tests/{name}" for name in STORIES), *without(*GREAT_DAYS)),
+        pytest(3, *GROUPED, *(f"tests/{name}" for name in STORIES)),
     ],
-    "processes": [pytest(2, *GROUPED, *(f"tests/{name}" for name in GREAT_DAYS))],
     # How many there were is in the output of each story; each is as long as it has calls.
     "crashes": [
         pytest("auto", "--dist", "worksteal", "-rP", *(f"tests/{name}" for name in CRASHES))

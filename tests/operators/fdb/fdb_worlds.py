@@ -6,7 +6,8 @@
 
 Where this machine has no FoundationDB 7.3 it is the stand-in, which lives some times faster than
 the world: an operator that waits until a database has rested for ten minutes does not wait so long
-here. With real programs (STATEWARD_FDB_BIN) it does, and so do the stories.
+here. With real programs (STATEWARD_FDB_BIN) it does, and so do the stories. How old a process is it
+tells in seconds of the world, so what the operator wants of that is less by as much.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+
+import pytest
 
 from stateward.app import images
 from stateward.app.fdb.available import NAMED
@@ -43,6 +46,7 @@ from stateward.fdb.api.kind import (
 )
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.operator import FdbOptions, assemble
+from stateward.fdb.status import exclusions
 from stateward.kube.client import Client, MergePatch, Selection
 from stateward.kube.codec import Json
 from stateward.kube.errors import ApiError
@@ -225,6 +229,9 @@ async def world(plane: str, *, nodes: int = 3) -> AsyncGenerator[World, None]:
     ports = Ports.of_this_machine()
     async with AsyncExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="fdb-story-")))
+        if int(PACE) > 1:
+            patch = stack.enter_context(pytest.MonkeyPatch.context())
+            patch.setattr(exclusions, "SETTLED", exclusions.SETTLED / int(PACE))
         root = folder / "cluster"
         plan = Plan(root, nodes=nodes, zones=nodes, images=(await images.known())(root))
         cluster = await stack.enter_async_context(

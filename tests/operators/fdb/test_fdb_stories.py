@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from operators.fdb.fdb_clients import shopping
 from operators.fdb.fdb_hands import (
     CLUSTER,
     NAMESPACE,
@@ -48,8 +49,10 @@ async def test_a_knob_is_one_bounce_and_a_listed_group_is_replaced(plane: str) -
         await keep(it)
         pods = {it.status.pod.uid for it in await it.groups("shop")}
 
-        await it.edit("shop", processes=KNOB)
-        await it.reconciled("shop")
+        async with shopping(it, "shop") as client:
+            await it.edit("shop", processes=KNOB)
+            await it.reconciled("shop")
+            assert await client.recoveries() == 1
         assert it.asked("kill") == 1
         assert {it.status.pod.uid for it in await it.groups("shop")} == pods
 

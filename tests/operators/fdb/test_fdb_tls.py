@@ -8,14 +8,15 @@ import ssl
 from base64 import b64encode
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from fakes import fdb_tls
 from fakes.fdb_tls import OFF, ON, SECRET
+from operators.fdb.fdb_clients import shopping
 from operators.fdb.fdb_hands import CLUSTER, NAMESPACE, uids
+from operators.fdb.fdb_person import Person, with_kubectl
 from operators.fdb.fdb_worlds import PATIENCE, World, small, world
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.model.addresses import Address
@@ -27,45 +28,8 @@ from stateward.kube.resources import SECRETS
 from stateward.local.issuing import Authority
 
 NOW = datetime.now(UTC)
-
-
-@dataclass(slots=True)
-class Writer:
-    """Somebody who writes all the time, and remembers what was acknowledged."""
-
-    it: World
-    written: dict[str, str] = field(default_factory=dict)
-
-    async def write(self) -> None:
-        number = 0
-        while True:
-            number += 1
-            key, value = f"order{number}", f"apples{number * 7}"
-            line = f"writemode on; set {key} {value}"
-            if "Committed" in await self.it.typed(CLUSTER, line):
-                self.written[key] = value
-            await asyncio.sleep(0.5)
-
-    async def lost(self) -> list[str]:
-        """Return what was acknowledged and is not there."""
-        lines = "; ".join(f"get {key}" for key in self.written)
-        said = await self.it.typed(CLUSTER, lines)
-        return [key for key, it in self.written.items() if f"`{key}' is `{it}'" not in said]
-
-
-@asynccontextmanager
-async def writing(it: World) -> AsyncGenerator[Writer, None]:
-    """Write until the end of the block; nothing that was acknowledged may be lost by then."""
-    found = Writer(it)
-    task = asyncio.create_task(found.write())
-    try:
-        yield found
-        assert not task.done(), task
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-    assert len(found.written) > 3, "nothing was written"
-    assert await found.lost() == []
+#: Seconds for which processes have run before they are restarted; usually it is a minute and more.
+SOON = 5
 
 
 @asynccontextmanager
@@ -103,15 +67,6 @@ async def renew(it: World, held: dict[str, bytes]) -> None:
     await it.client.patch(SECRETS, ObjectKey(NAMESPACE, SECRET), MergePatch({"data": data}))
 
 
-def says(reason: str) -> Any:
-    def holds(cluster: FoundationDBCluster) -> bool:
-        return any(
-            one.type == "Ready" and one.reason == reason for one in cluster.status.conditions
-        )
-
-    return holds
-
-
 def shown(address: Address, folder: Path) -> bytes:
     """Return the certificate, as PEM, that a process shows to who comes."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -131,50 +86,62 @@ def kinds(cluster: FoundationDBCluster) -> set[bool]:
     return {one.tls for one in found.coordinators}
 
 
-async def test_a_live_cluster_gets_tls_and_gives_it_up(plane: str, tmp_path: Path) -> None:
-    async with secured(plane, tmp_path) as (it, signer):
-        await keep(it, fdb_tls.files(signer, NOW))
-        await it.create(CLUSTER, processes=processes())
-        assert kinds(await it.reconciled(CLUSTER)) == {False}
-        pods = await uids(it)
-        for asked, tls in ((ON, True), (OFF, False)):
-            kills, moves = it.asked("kill"), it.asked("coordinators")
-            async with writing(it):
-                await it.edit(CLUSTER, **asked)
-                assert kinds(await it.reconciled(CLUSTER)) == {tls}
-            assert it.asked("kill") - kills == 2, "two restarts"
-            assert it.asked("coordinators") - moves == 1
-            assert (":tls" in await it.typed(CLUSTER, "status json")) is tls
-        assert await uids(it) == pods, "no pod was made anew"
-
-
-async def test_tls_from_the_first_day_and_certificates_that_are_renewed(
+async def test_tls_from_the_first_day_is_given_up_and_comes_back(
     plane: str, tmp_path: Path
 ) -> None:
     async with secured(plane, tmp_path) as (it, signer):
+        person = with_kubectl(it, tmp_path)
         held = fdb_tls.files(signer, NOW)
-        await it.create(CLUSTER, processes=processes(), **ON)
-        blocked = await it.until(CLUSTER, says("CertificateUnusable"))
-        assert f"secret {NAMESPACE}/{SECRET} must be there" in blocked.status.doing
-        assert await it.groups(CLUSTER) == [], "nothing starts without it"
-        await keep(it, fdb_tls.files(signer, NOW - timedelta(days=9), days=1))
-        expired = await it.until(
-            CLUSTER, lambda one: "has expired at" in str(one.status.conditions)
-        )
-        assert "BEGIN" not in str(expired.status)
+        await it.create(CLUSTER, processes=processes(), minimumUptimeSecondsForBounce=SOON, **ON)
+        await nothing_begins_without_certificates(it, person, signer)
         await renew(it, held)
-        cluster = await it.reconciled(CLUSTER)
-        assert kinds(cluster) == {True}
-        address = ConnectionString.parse(cluster.status.connection_string).coordinators[0]
-        pods, kills = await uids(it), it.asked("kill")
-        async with writing(it) as writer:
-            other = fdb_tls.files(signer, NOW, days=99)
-            await renew(it, other)
-            async with asyncio.timeout(PATIENCE):
-                while await asyncio.to_thread(shown, address, tmp_path) != other["tls.crt"]:  # noqa: ASYNC110
-                    await asyncio.sleep(1)
-                many = len(writer.written)
-                while len(writer.written) < many + 4:  # noqa: ASYNC110 - a writer rings no bell
-                    await asyncio.sleep(1)
-        assert await uids(it) == pods
-        assert it.asked("kill") == kills, "a renewed certificate restarts nobody"
+        await person.ready()
+        assert kinds(await it.get(CLUSTER)) == {True}
+        await renewed_certificates_restart_nobody(it, signer, tmp_path)
+        await a_live_cluster_changes_how_it_listens(it, person)
+
+
+async def nothing_begins_without_certificates(it: World, person: Person, signer: Authority) -> None:
+    said = await person.blocked("CertificateUnusable")
+    assert f"secret {NAMESPACE}/{SECRET} must be there" in said
+    assert "must be there" in await person.row()
+    assert await it.groups(CLUSTER) == [], "nothing starts without it"
+    await keep(it, fdb_tls.files(signer, NOW - timedelta(days=9), days=1))
+    expired = await it.until(CLUSTER, lambda one: "has expired at" in str(one.status.conditions))
+    assert "BEGIN" not in str(expired.status)
+    assert await it.groups(CLUSTER) == []
+
+
+async def renewed_certificates_restart_nobody(it: World, signer: Authority, folder: Path) -> None:
+    string = (await it.get(CLUSTER)).status.connection_string
+    address = ConnectionString.parse(string).coordinators[0]
+    pods, kills = await uids(it), it.asked("kill")
+    async with shopping(it, CLUSTER) as client:
+        other = fdb_tls.files(signer, NOW, days=99)
+        await renew(it, other)
+        async with asyncio.timeout(PATIENCE):
+            while await asyncio.to_thread(shown, address, folder) != other["tls.crt"]:  # noqa: ASYNC110
+                await asyncio.sleep(1)
+            many = len(client.kept)
+            while len(client.kept) < many + 4:  # noqa: ASYNC110 - a client rings no bell
+                await asyncio.sleep(1)
+        assert await client.recoveries() == 0
+    assert await uids(it) == pods
+    assert it.asked("kill") == kills, "a renewed certificate restarts nobody"
+
+
+async def a_live_cluster_changes_how_it_listens(it: World, person: Person) -> None:
+    pods = await uids(it)
+    for asked, tls in ((OFF, False), (ON, True)):
+        kills, moves = it.asked("kill"), it.asked("coordinators")
+        async with shopping(it, CLUSTER) as client:
+            await person.patch(**asked)
+            generation = await person.field("metadata.generation")
+            await person.wait(f"jsonpath={{.status.generations.hasExtraListeners}}={generation}")
+            await person.ready()
+            assert kinds(await it.get(CLUSTER)) == {tls}
+            assert await client.recoveries() == 3, "both ways, coordinators, one way"
+        assert it.asked("kill") - kills == 2, "two restarts"
+        assert it.asked("coordinators") - moves == 1
+        assert (":tls" in await it.typed(CLUSTER, "status json")) is tls
+    assert await uids(it) == pods, "no pod was made anew"

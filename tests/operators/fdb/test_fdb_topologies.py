@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 from typing import Any
 
+from operators.fdb.fdb_clients import shopping
 from operators.fdb.fdb_worlds import World, is_reconciled, world
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.kube.codec import Json
@@ -58,32 +56,6 @@ async def all_reconciled(it: World, names: tuple[str, ...]) -> FoundationDBClust
     return found[0]
 
 
-@asynccontextmanager
-async def written(it: World, name: str) -> AsyncGenerator[list[str], None]:
-    """Write all the time; at the end everything is there that was ever acknowledged."""
-    kept: list[str] = []
-
-    async def write() -> None:
-        number = 0
-        while True:
-            number += 1
-            key = f"kept/{number:05}"
-            if "Committed" in await it.typed(name, f"writemode on; set {key} here"):
-                kept.append(key)
-            await asyncio.sleep(0.5)
-
-    task = asyncio.create_task(write())
-    try:
-        yield kept
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-    assert kept, "somebody wrote"
-    found = await it.typed(name, "getrange kept/ kept0 100000")
-    lost = [key for key in kept if f"`{key}'" not in found]
-    assert lost == []
-
-
 def usable(cluster: FoundationDBCluster) -> tuple[int, dict[str, int]]:
     """Return how many regions have data, and who would rather write, by the operator's word."""
     told = cluster.status.database_configuration
@@ -105,7 +77,7 @@ async def test_two_regions_come_change_places_and_go(plane: str) -> None:
     async with world(plane) as it, it.operating():
         await place(it, "dc1", "dataCenter", databaseConfiguration=BOTH)
         seed = await begun(it, "dc1")
-        async with written(it, "dc1"):
+        async with shopping(it, "dc1"):
             for name in ("dc2", "dc3"):
                 await place(it, name, "dataCenter", seed, databaseConfiguration=BOTH)
             found = await all_reconciled(it, CENTERS)
@@ -127,7 +99,7 @@ async def test_three_halls_come_one_after_another(plane: str) -> None:
         counts = {"storage": 3, "log": 4, "stateless": 1}
         await place(it, "az1", "dataHall", databaseConfiguration=halls, processCounts=counts)
         seed = await begun(it, "az1")
-        async with written(it, "az1"):
+        async with shopping(it, "az1"):
             await place(it, "az2", "dataHall", seed, databaseConfiguration=halls)
             waits = await it.until("az1", lambda one: "in 2: az1, az2" in _blocked(one))
             told = waits.status.database_configuration
@@ -145,7 +117,7 @@ async def test_another_prefix_is_other_groups_with_the_same_data(plane: str) -> 
     async with world(plane) as it, it.operating():
         await it.create("shop", processCounts=FEW, automationOptions=_QUICK, **APART)
         await it.reconciled("shop")
-        async with written(it, "shop"):
+        async with shopping(it, "shop"):
             await it.edit("shop", processGroupIDPrefix="b")
             await it.reconciled("shop")
             every = [one.spec.process_group_id for one in await it.groups("shop")]

@@ -8,79 +8,55 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
+from operators.fdb.fdb_clients import shopping
 from operators.fdb.fdb_hands import CLUSTER, pods, uids, watched
+from operators.fdb.fdb_person import Person, with_kubectl
 from operators.fdb.fdb_worlds import World, world
 from stateward.app.fdb.available import NAMED
-from stateward.core.errors import PeerError
 from stateward.core.version import Version
 from stateward.fdb.admin.session import Session
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import MAIN_CONTAINER, SIDECAR_CONTAINER
 
-OLD, PATCH, NEW = "7.1.61", "7.1.67", "7.3.63"
+OLD, PATCH, NEW, TOO_FAR = "7.1.61", "7.1.67", "7.3.63", "7.4.5"
+#: For whom somebody works who has the old library alone.
+WEB = "web-shop"
 
 pytestmark = pytest.mark.skipif(
     NAMED in os.environ, reason="an upgrade needs two versions, and real programs are of one"
 )
 
 
-@dataclass(slots=True)
-class Writer:
-    """Writes one key after another, with a library of both lines, and reads what it wrote."""
-
-    it: World
-    acknowledged: list[str] = field(default_factory=list)
-
-    async def typed(self, line: str) -> str:
-        """Ask with programs of either version; whoever answers runs."""
-        cluster = await self.it.get(CLUSTER)
-        string = ConnectionString.parse(cluster.status.connection_string)
-        for version in (cluster.status.running_version, NEW, OLD):
-            session = Session(self.it.shared, "writer", Version.parse(version))
-            try:
-                session.find_by(string)
-                words = ["-C", str(session.file), "--exec", line, "--timeout", "20"]
-                found = (await session.run("fdbcli", words, 40)).out
-            finally:
-                session.close()
-            if "Committed" in found or " is " in found:
-                return found
-        return ""
-
-    async def write(self) -> None:
-        """Write until somebody ends it."""
-        number = 0
-        while True:
-            number += 1
-            with suppress(PeerError):
-                if "Committed" in await self.typed(f"writemode on; set w{number} {number}"):
-                    self.acknowledged.append(f"w{number}")
-            await asyncio.sleep(0.2)
-
-    async def lost(self) -> list[str]:
-        """Return what was acknowledged and is not there."""
-        return [
-            key for key in self.acknowledged if f"`{key}' is" not in await self.typed(f"get {key}")
-        ]
-
-
 @asynccontextmanager
-async def writing(it: World) -> AsyncGenerator[Writer, None]:
-    """Have somebody write for the length of a block; nothing that was acknowledged is lost."""
-    writer = Writer(it)
-    task = asyncio.create_task(writer.write())
+async def visited(it: World) -> AsyncGenerator[None, None]:
+    """Have somebody use the database all the time whose library is of the old line alone."""
+    session = Session(it.shared, WEB, Version.parse(OLD))
+    words = ["-C", str(session.file), "--log_group", WEB, "--exec", "get a", "--timeout", "5"]
+
+    async def visit() -> None:
+        found = (await it.get(CLUSTER)).status.connection_string
+        session.find_by(ConnectionString.parse(found))
+        await session.run("fdbcli", words, 20)
+
+    async def visits() -> None:
+        while True:
+            await visit()
+            await asyncio.sleep(1)
+
+    await visit()
+    task = asyncio.create_task(visits())
     try:
-        yield writer
+        yield
+        assert not task.done(), task
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-    assert writer.acknowledged
-    assert await writer.lost() == []
+        session.close()
 
 
 async def versions(it: World, container: str = MAIN_CONTAINER) -> set[str]:
@@ -93,48 +69,85 @@ async def versions(it: World, container: str = MAIN_CONTAINER) -> set[str]:
     }
 
 
-@pytest.mark.parametrize("image_type", ["unified", "split"])
-async def test_a_cluster_becomes_another_line_of_releases(plane: str, image_type: str) -> None:
+def moves(it: World) -> int:
+    """Return how often roles had to go elsewhere: processes were excluded, others coordinate."""
+    return it.asked("exclude") + it.asked("coordinators")
+
+
+async def test_a_person_upgrades_a_cluster_to_another_line(plane: str, tmp_path: Path) -> None:
+    """Unified images, pods as by default; versions that cannot be are refused on the way."""
     async with world(plane) as it, it.operating():
-        await it.create(
-            CLUSTER,
-            version=OLD,
-            imageType=image_type,
-            automationOptions={"waitBetweenRemovalsSeconds": 0},
-        )
+        person = with_kubectl(it, tmp_path)
+        await it.create(CLUSTER, version=OLD, automationOptions={"waitBetweenRemovalsSeconds": 0})
+        await person.ready()
+        await too_far_is_refused(it, person)
+        before, killed, moved = await uids(it), it.asked("kill"), moves(it)
+        async with shopping(it, CLUSTER) as client:
+            async with visited(it):
+                await person.patch(version=NEW)
+                said = await person.blocked("ClientsIncompatible")
+                assert WEB in said
+                assert await versions(it, SIDECAR_CONTAINER) == {OLD}, "nothing is staged"
+            await person.wait(f"jsonpath={{.status.runningVersion}}={NEW}")
+            assert it.asked("kill") == killed + 1, "all at once"
+            assert await client.recoveries() == 1, "one for the restart"
+            # Before that sidecars start anew, in all pods at once.
+            async with watched(it, "storage") as zones:
+                await person.ready()
+            assert await client.recoveries() <= 1 + moves(it) - moved, "storage adds none"
+            assert NEW in await person.row()
+        assert zones.together == [], "one zone at a time"
+        assert it.asked("kill") == killed + 1
+        assert await versions(it) == {NEW}
+        assert not {*before.values()} & {*(await uids(it)).values()}
+        await back_is_refused(it, person)
+
+
+async def too_far_is_refused(it: World, person: Person) -> None:
+    before = await uids(it)
+    await person.patch(version=TOO_FAR)
+    said = await person.blocked("UpgradeSkipsVersions")
+    assert "7.3" in said, "the way to take"
+    await person.patch(version=OLD)
+    await person.ready()
+    assert await uids(it) == before
+
+
+async def back_is_refused(it: World, person: Person) -> None:
+    before = await uids(it)
+    await person.patch(version=OLD)
+    assert NEW in await person.blocked("DowngradeRefused")
+    await person.patch(version=NEW)
+    await person.ready()
+    assert await uids(it) == before
+
+
+async def test_split_images_patch_and_then_another_line(plane: str) -> None:
+    """Pods are made anew in place: each that has a part in commits costs a recovery at most."""
+    options = {"waitBetweenRemovalsSeconds": 0, "podUpdateStrategy": "Delete"}
+    async with world(plane) as it, it.operating():
+        await it.create(CLUSTER, version=OLD, imageType="split", automationOptions=options)
         await it.reconciled(CLUSTER)
-        before, killed = await uids(it), it.asked("kill")
-        async with writing(it):
+        before, killed, moved = await uids(it), it.asked("kill"), moves(it)
+        committing = len(before) - len(await uids(it, "storage"))
+        async with shopping(it, CLUSTER) as client:
+            await it.edit(CLUSTER, version=PATCH)
+            await it.reconciled(CLUSTER)
+            assert await versions(it) == {PATCH}
+            assert it.asked("kill") == killed, "nobody is restarted but with its pod"
+            patched = await client.recoveries()
+            assert 0 < patched <= committing + moves(it) - moved
             await it.edit(CLUSTER, version=NEW)
             await it.until(CLUSTER, lambda one: one.status.running_version == NEW)
             assert it.asked("kill") == killed + 1, "all at once"
+            assert await client.recoveries() == patched + 1, "one for the restart"
             assert await versions(it, SIDECAR_CONTAINER) >= {NEW}
-            # Before that sidecars start anew, in all pods at once.
             async with watched(it, "storage") as zones:
                 await it.reconciled(CLUSTER)
-        after = await uids(it)
+            assert await client.recoveries() <= 1 + 2 * committing + moves(it) - moved
         assert await versions(it) == {NEW}
+        after = await uids(it)
+        assert after.keys() == before.keys(), "in place"
         assert not {*before.values()} & {*after.values()}
         assert zones.together == [], "one zone at a time"
         assert it.asked("kill") == killed + 1
-
-
-async def test_a_patch_release_is_rolled_and_a_downgrade_is_refused(plane: str) -> None:
-    async with world(plane) as it, it.operating():
-        await it.create(CLUSTER, version=OLD, automationOptions={"waitBetweenRemovalsSeconds": 0})
-        await it.reconciled(CLUSTER)
-        killed = it.asked("kill")
-        async with writing(it):
-            await it.edit(CLUSTER, version=PATCH)
-            await it.reconciled(CLUSTER)
-        assert await versions(it) == {PATCH}
-        assert it.asked("kill") == killed, "nobody is restarted but with its pod"
-        before = await uids(it)
-        await it.edit(CLUSTER, version="7.4.5")
-        held = await it.until(
-            CLUSTER, lambda one: any(b.guard == "UpgradeSkipsVersions" for b in one.status.blockers)
-        )
-        assert any("7.3" in b.hint for b in held.status.blockers)
-        await it.edit(CLUSTER, version=PATCH)
-        await it.reconciled(CLUSTER)
-        assert await uids(it) == before

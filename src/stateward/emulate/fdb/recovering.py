@@ -26,12 +26,16 @@ TRANSACTING: Final = {
 
 
 def recover(state: State, cause: str) -> None:
-    """Recruit the transaction system anew, or wait until that can be."""
+    """Recruit the transaction system anew, or wait until that can be.
+
+    One that waits for processes goes on when they come: it is the same, and counts once.
+    """
     if state.settings is None:
         stand_by(state)
         return
-    state.recovery.causes.append((state.now, cause))
-    state.recovery.generation += 2
+    if state.recovery.serves or not state.recovery.generation:
+        state.recovery.causes.append((state.now, cause))
+        state.recovery.generation += 2
     state.look_again()
     state.recovery.served = None
     if not state.has_quorum:
@@ -40,10 +44,19 @@ def recover(state: State, cause: str) -> None:
         state.recovery.name = "configuration_never_created"
     elif not regional.may_go_on(state):
         state.recovery.name = "locking_coordinated_state"
+    elif state.gathers:
+        state.recovery.name = "recruiting_transaction_servers"
     else:
         _recruit(state)
     if not state.recovery.serves:
         stand_by(state)
+
+
+def gathered(state: State) -> None:
+    """Recruit those who are there, if anybody must be: nobody more is waited for."""
+    state.gathers = False
+    if not state.recovery.serves:
+        recover(state, "all came")
 
 
 def stand_by(state: State) -> None:

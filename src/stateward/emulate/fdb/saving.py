@@ -16,9 +16,10 @@ from stateward.fdb.model import exclusions
 from stateward.fdb.model.connection import ConnectionString
 
 #: What is written as text, because there is more than one kind of it; and what is not kept: the
-#: time goes on, so with it no two would ever be the same; how fast, whoever controls it says.
+#: time goes on, so with it no two would ever be the same; how fast, and whether all are there that
+#: it waits for, whoever controls it says.
 _AS_TEXT: Final = ("excluded", "failed")
-_NOT_KEPT: Final = ("chance", "now", "times")
+_NOT_KEPT: Final = ("chance", "now", "times", "gathers")
 
 
 def _shape() -> type[msgspec.Struct]:

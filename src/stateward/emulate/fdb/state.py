@@ -79,6 +79,8 @@ class State:
     missing: dict[str, tuple[Server, float]] = field(default_factory=dict)
     #: Whether somebody came since it was last asked who is made for what.
     came: bool = False
+    #: Whether nobody is recruited yet: those who were there before are about to come back.
+    gathers: bool = False
     #: Those that run and speak another protocol, and those that run and nobody hears.
     strangers: dict[str, Server] = field(default_factory=dict)
     #: Addresses of more strangers, of whom nothing else is known.

@@ -25,7 +25,7 @@ from stateward.fdb.status.reading import Status
 _PATH: Final = "cluster.configuration.excluded_servers"
 #: Seconds for which a process must have been up before it counts that it names no roles: one that
 #: has just started names none until it has found what is on its disk.
-_SETTLED: Final = 120.0
+SETTLED: Final = 120.0
 _LOGS: Final = "cluster.logs"
 #: Roles that keep something; what is not known to keep nothing counts as keeping.
 _KEEPERS: Final = {"storage", "log", "router", "backup", "blob_worker", "storage_cache"}
@@ -74,11 +74,12 @@ class Left:
 class Leftovers:
     """What process groups still have, by one status: asked once for all of them.
 
-    ``settled`` is for how many seconds a process must be up before its silence about roles counts.
+    ``settled`` is for how many seconds a process must be up before its silence about roles counts;
+    SETTLED, unless somebody knows better.
     """
 
-    def __init__(self, status: Status, settled: float = _SETTLED) -> None:
-        self._status, self._settled = status, settled
+    def __init__(self, status: Status, settled: float | None = None) -> None:
+        self._status, self._settled = status, SETTLED if settled is None else settled
         self._roster = roster(status)
         self._logs = log_addresses(status)
 

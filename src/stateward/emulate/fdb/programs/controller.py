@@ -18,6 +18,7 @@ from stateward.emulate.fdb import saving
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.programs import fitness, joining
 from stateward.emulate.fdb.programs.coordinator import TERM
+from stateward.emulate.fdb.programs.joining import Awaited
 from stateward.emulate.fdb.programs.keys import serve_transaction
 from stateward.emulate.fdb.programs.lines import serve_line
 from stateward.emulate.fdb.programs.pace import Pace
@@ -25,14 +26,15 @@ from stateward.emulate.fdb.talk.council import Council, Outcome
 from stateward.emulate.fdb.talk.messages import Any, Beat, Exec, Join, Kept, Refused, Told, Transact
 from stateward.emulate.fdb.talk.wire import Lost, Wire
 from stateward.fdb.model import versions
+from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.classes import ProcessClass
 
 #: Seconds between two looks at the model while nobody asks, and between two renewals.
 _LOOK, _RENEWED = 0.2, TERM / 4
 #: Seconds of the model after which a stranger that does not come again is forgotten.
 _FORGOTTEN: Final = 20.0
-#: Seconds within which processes must have come that were there before.
-_BACK: Final = 2.0
+#: Seconds that one who is told to end has left at most: what it sees meanwhile is for the next.
+_LAST: Final = 10.0
 
 
 class Deposed(Exception):
@@ -56,6 +58,7 @@ def begun(crown: Crown, kept: Kept, pace: Pace, chance: Chance) -> Controller:
         database = saving.restored(kept.state, chance, pace.now)
         for it in [*database.clients.here]:  # who asked the one before us asks again, or has gone
             database.client_goes(it)
+        database.gathers = True  # nobody has come to us yet
     else:
         database = Database(crown.council.string, chance, pace.clock.now())
         database.line = versions.line_of(crown.council.speaker.protocol) or database.line
@@ -75,8 +78,9 @@ class Controller:
         self._members: dict[str, Wire] = {}
         #: Strangers by address, and until when they are remembered.
         self._met: dict[str, float] = {}
-        #: Disks that the model has and nobody came with, and since when.
-        self._absent: dict[str, float] = {}
+        self._awaited = Awaited()
+        #: Until when we shall have ended, if we were told to.
+        self._ends = 0.0
         self._kept = b""
         self._asking = asyncio.Lock()
         self._deposed = asyncio.Event()
@@ -111,25 +115,33 @@ class Controller:
     async def _look(self) -> None:
         while not self._deposed.is_set():
             self.advance()
-            self._miss()
+            if not self._is_ending:
+                now = asyncio.get_running_loop().time()
+                self._awaited.look(self.database, self._members.keys(), now)
             with suppress(Deposed):
                 await self.keep()
             await asyncio.sleep(_LOOK)
 
-    def _miss(self) -> None:
-        """Take those for gone that the model has, and nobody came with for a while."""
-        now, database = asyncio.get_running_loop().time(), self.database
-        every = database.servers.keys() | database.strangers.keys()
-        self._absent = {it: self._absent.get(it, now) for it in every - self._members.keys()}
-        for disk, since in self._absent.items():
-            if now - since >= _BACK:
-                database.leave(disk)
-
     # ------------------------------------------------------------------ the model
+
+    def falls(self, addresses: Iterable[str]) -> None:
+        """Hear who is told to end. If we are among them, who controls it next sees to all of it.
+
+        Others are told first. Were it a loss to us, all who are restarted at once would be two.
+        """
+        mine = self.database.server_at(Address.parse(self._me).plain)
+        if mine is not None and any(self.database.server_at(it) is mine for it in addresses):
+            self._ends = asyncio.get_running_loop().time() + _LAST
+
+    @property
+    def _is_ending(self) -> bool:
+        return asyncio.get_running_loop().time() < self._ends
 
     def advance(self) -> None:
         """Let the model's time be the world's."""
         database = self.database
+        if self._is_ending:
+            return
         database.advance(self._pace.now(database.born))
         self._met = {it: until for it, until in self._met.items() if until >= database.now}
         database.met = set(self._met)
@@ -205,13 +217,23 @@ class Controller:
                 case Join():
                     await self._have(wire, first)
                 case Exec():
+                    await self._all_came()
                     await serve_line(self, wire, first)
                 case Transact():
+                    await self._all_came()
                     await serve_transaction(wire, self.database, partial(self.keep, surely=True))
                 case _:
                     await wire.send(Refused("unknown", "nobody asks this of who controls"))
         except Deposed:
             pass  # whoever asked looks for who controls the cluster now
+
+    async def _all_came(self) -> None:
+        """Wait for those who were there before: what is known of them is from before as well."""
+        while self.database.gathers:
+            if self._deposed.is_set():
+                raise Deposed
+            await asyncio.sleep(_LOOK)
+        self.advance()
 
     def _meet(self, strangers: Iterable[str]) -> None:
         """Remember those that speak another protocol, for as long as they come."""
@@ -221,7 +243,8 @@ class Controller:
     async def _have(self, wire: Wire, asked: Join) -> None:
         """Have a process for as long as it is heard."""
         disk = asked.process_id
-        joining.join(self.database, asked, self._pace.model(asked.started, self.database.born))
+        started = self._pace.model(asked.started, self.database.born)
+        self._awaited.has_restarted |= joining.join(self.database, asked, started)
         self._members[disk] = wire
         try:
             await self.keep()
@@ -237,5 +260,6 @@ class Controller:
             if self._members.get(disk) is wire:
                 del self._members[disk]
                 self.advance()
-                if disk in self.database.servers and not self._deposed.is_set():
+                gone = not self._deposed.is_set() and not self._is_ending
+                if gone and disk in self.database.servers:
                     self.database.leave(disk)

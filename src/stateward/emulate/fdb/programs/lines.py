@@ -16,7 +16,7 @@ from stateward.emulate.fdb.cli.program import Fdbcli, Session, Steps
 from stateward.emulate.fdb.cli.tape import Tape
 from stateward.emulate.fdb.cli.words import Unterminated, split
 from stateward.emulate.fdb.database import Database
-from stateward.emulate.fdb.talk.messages import Any, Ended, Exec, Kill, Options, Printed
+from stateward.emulate.fdb.talk.messages import Ended, Exec, Kill, Options, Printed
 from stateward.emulate.fdb.talk.wire import BEAT, Lost, Wire
 from stateward.fdb.model.connection import ConnectionString
 
@@ -28,6 +28,9 @@ class Reign(Protocol):
 
     async def sleep(self, seconds: float) -> None:
         """Let seconds of the model go by."""
+
+    def falls(self, addresses: Sequence[str]) -> None:
+        """Hear who is told to end."""
 
     async def keep(self, *, surely: bool = False) -> None:
         """Have what the model knows be kept; surely: wait until it is."""
@@ -56,7 +59,7 @@ async def _say_nothing(wire: Wire) -> None:
 
 
 async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
-    tape, kills = Tape(reign.database), list[Any]()
+    tape, kills = Tape(reign.database), list[Kill]()
     fdbcli = _fdbcli(reign.database, asked)
     fdbcli.killed = lambda address: kills.append(Kill(address))
     fdbcli.suspended = lambda address, seconds: kills.append(Kill(address, seconds))
@@ -69,6 +72,7 @@ async def _run(reign: Reign, wire: Wire, asked: Exec) -> None:
             seconds = next(steps)
         except StopIteration as end:
             code, seconds = end.value, 0.0
+        reign.falls([it.address for it in kills if not it.seconds])
         # Nobody is told of what might be forgotten; who only asks is told whatever becomes of it.
         changes = not is_reading(asked.line) and saving.essence(reign.database) != before
         await reign.keep(surely=changes)

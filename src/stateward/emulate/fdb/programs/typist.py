@@ -84,6 +84,9 @@ class Typist:
     #: What was turned on by the lines before.
     options: Options = field(default_factory=Options)
     _has_killed: bool = field(default=False, init=False)
+    #: Processes that are being told to end, and those that are told when all others were.
+    _telling: list[asyncio.Task[None]] = field(default_factory=list, init=False)
+    _last: list[Kill] = field(default_factory=list, init=False)
 
     async def run(self, line: str) -> int:
         """Run a line; return the code. Whoever runs it has its time, and a moment more."""
@@ -92,6 +95,7 @@ class Typist:
             async with asyncio.timeout(limit):
                 return await self._run(line)
         except TimeoutError:
+            await self._tell_all()  # who was named is told, however long the answer took
             called.warn(TIMED_OUT, end="")
         except clusterfile.Unusable as error:  # it was there when we began
             called.warn(str(error))
@@ -129,20 +133,18 @@ class Typist:
         """Have a line run by who controls the cluster; None: it was lost: try again."""
         speaker = self.seeker.speaker
         left = max(0.1, until - self.now()) if self.timeout else 0.0
-        last: list[Kill] = []
         code: int | None = None
         try:
             wire = await wires.connect(holder, speaker.security, speaker.protocol)
             try:
                 await wire.send(self._exec(line, left))
-                code = await self._heard(wire, holder, shown, last)
+                code = await self._heard(wire, holder, shown)
             finally:
                 wire.close()
         except Lost:
             pass
         # Also when its last words were lost: it was named, and the others are gone by now.
-        for it in last:
-            await self._kill(it)
+        await self._tell_all()
         return 0 if code is None and self._has_killed else code
 
     def _exec(self, line: str, left: float) -> Exec:
@@ -159,21 +161,28 @@ class Typist:
             options=self.options,
         )
 
-    async def _heard(self, wire: Wire, holder: Address, shown: Shown, last: list[Kill]) -> int:
+    async def _heard(self, wire: Wire, holder: Address, shown: Shown) -> int:
         while True:
             match await wire.hear():
                 case Printed(out, err):
                     shown.show(out, err)
                 case Kill() as kill if kill.address == holder.plain:
-                    last.append(kill)  # whoever runs this is told when it has said all
-                case Kill() as kill:
-                    await self._kill(kill)
+                    self._last.append(kill)  # whoever runs this is told when it has said all
+                case Kill() as kill:  # all at the same time, as by the real one
+                    self._telling.append(asyncio.create_task(self._kill(kill)))
                 case Ended(code, string, options):
                     self.options = options
                     self.seeker.learn(ConnectionString.parse(string))
                     return code
                 case other:
                     raise Lost(type(other).__name__)
+
+    async def _tell_all(self) -> None:
+        if self._telling:
+            await asyncio.wait(self._telling)
+        for it in self._last:
+            await self._kill(it)
+        self._last.clear()
 
     async def _kill(self, kill: Kill) -> None:
         """Tell a process to end, with TLS or without: a list of who can be killed does not say."""

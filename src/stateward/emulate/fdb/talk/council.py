@@ -74,9 +74,11 @@ class Council:
         """Go on; tell whether nobody else was let meanwhile.
 
         Who has lost a majority of the coordinators goes on as long as no other has it: it can still
-        be asked how things are.
+        be asked how things are. Not so if most of them send everybody elsewhere.
         """
         answers = await self._ask_all(Stand(self.cluster, candidate, term), Granted)
+        if sum(bool(it.forward) for it in answers.values()) >= self.string.quorum:
+            return False
         return all(it.is_so or it.term <= term for it in answers.values())
 
     async def release(self, candidate: str) -> None:
