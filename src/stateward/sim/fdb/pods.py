@@ -35,7 +35,7 @@ from stateward.sim.fdb.reading import (
     version_of,
 )
 from stateward.sim.fdb.realm import Realm, Volume
-from stateward.sim.kube.lodgers import Launch
+from stateward.sim.kube.lodgers import Launch, both
 from stateward.sim.kube.volumes import Volumes, claims_of
 from stateward.sim.loop import SimLoop
 
@@ -140,7 +140,7 @@ class FdbPods:
 
     def at(self, address: str) -> FdbProgram | None:
         """Return what runs at an address."""
-        found = (it.program for it in self._tenants.values() if it.program.address == address)
+        found = (it.program for it in self._tenants.values() if address in both(it.program.address))
         return next((it for it in found if not it.stopped), None)
 
     def _is_taken(self, volume: Volume) -> bool:

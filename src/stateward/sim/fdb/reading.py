@@ -20,6 +20,7 @@ from stateward.local.agent.files.projections import KINDS, files_of
 from stateward.local.agent.references import Contents
 from stateward.local.api import Api
 from stateward.sim.fdb.keepers import Errands, Keeper, Split, Unified
+from stateward.sim.kube.lodgers import both
 
 #: The tag of an image that somebody published: a version, perhaps with something behind it.
 _TAG: Final = re.compile(r":v?(?P<version>[0-9]+\.[0-9]+\.[0-9]+)(?:-[0-9A-Za-z.-]+)?$")
@@ -61,7 +62,8 @@ def version_of(pod: Json, name: str) -> str:
 def seen_by(pod: Json, address: str) -> PodView:
     """Return a pod as its own programs may see it."""
     metadata = msgspec.convert(pod["metadata"], ObjectMeta)
-    return PodView(metadata, pod["spec"], address)
+    first, *more = both(address)
+    return PodView(metadata, pod["spec"], first, more_addresses=tuple(more))
 
 
 def mounted(pod: Json, name: str, view: PodView, lookup: StoreLookup) -> dict[str, bytes]:
