@@ -79,6 +79,7 @@ class FdbWorld:
         self.nodes.crowding = lambda pod, node: crowding(
             api, self.nodes.lodgers.values(), pod, node
         )
+        self.nodes.fits = self.pods.fits
         self.nodes.on_heard = Machines(loop, api, places).heard
         self.pods.is_lost = self._is_lost
         #: Pods that no operator reaches, and how many wishes there are for that; "": all pods.
