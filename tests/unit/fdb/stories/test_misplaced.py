@@ -168,6 +168,7 @@ def test_clusters_that_ask_for_different_things_do_not_fight(one: Json, other: J
         it.change("kc1", databaseConfiguration={**dict.fromkeys(other), **one})
         it.change("kc2", databaseConfiguration=one)
         await it.reconciled("kc0", "kc1", "kc2")
+        await told.until("who was too many is forgotten", lambda: not told.database.barred)
         assert len(it.configured()) == before + 1
 
     played(story)
