@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fakes.fdb_mangling import MangledWorld
-from fakes.fdb_watching import Watcher, coordinates
+from fakes.fdb_watching import Watcher, addresses_of, coordinates
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.fdb.model import names
@@ -249,9 +249,7 @@ class Story:
         return sorted(
             name
             for name, it in self.pods().items()
-            if coordinates(
-                self.database, it["metadata"]["name"], it.get("status", {}).get("podIP", "?")
-            )
+            if coordinates(self.database, it["metadata"]["name"], addresses_of(it))
         )
 
     def told(self) -> str:

@@ -78,10 +78,10 @@ class Watcher:
         group = self._group(event.now.key)
         if group is None or not group["spec"].get("remove") or not self._has_cluster(group):
             return
-        address = before.document().get("status", {}).get("podIP", "?")
+        ips = addresses_of(before.document())
         for database in self.it.realm.databases:
-            if database.settings is not None and coordinates(database, event.now.key.name, address):
-                self.wrong.append(f"pod {event.now.key} went, and coordinates at {address}")
+            if database.settings is not None and coordinates(database, event.now.key.name, ips):
+                self.wrong.append(f"pod {event.now.key} went, and coordinates at one of {ips}")
 
     def _has_cluster(self, group: Any) -> bool:
         """Tell whether the cluster of a group is there: with one that is deleted all pods go."""
@@ -148,10 +148,15 @@ def _goes(event: StoreEvent) -> bool:
     return event.change is Change.DELETED or b'"deletionTimestamp"' in event.now.text
 
 
-def coordinates(database: Database, pod: str, address: str) -> bool:
-    """Tell whether a pod coordinates, by its name or by its address."""
+def addresses_of(pod: Any) -> set[str]:
+    """Return the addresses of a pod, of every family."""
+    return {it["ip"] for it in pod.get("status", {}).get("podIPs") or ()}
+
+
+def coordinates(database: Database, pod: str, addresses: set[str]) -> bool:
+    """Tell whether a pod coordinates, by its name or by one of its addresses."""
     return any(
-        it.host == address or it.host.split(".")[0] == pod for it in database.string.coordinators
+        it.host in addresses or it.host.split(".")[0] == pod for it in database.string.coordinators
     )
 
 

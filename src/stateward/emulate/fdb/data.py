@@ -51,7 +51,8 @@ def places(state: State) -> dict[str, Place]:
     zones: dict[str, set[str]] = {}
     for group, zone in found.values():
         zones.setdefault(group, set()).add(zone)
-    return {disk: it for disk, it in found.items() if len(zones[it[0]]) >= wanted.each}
+    rest = {disk: it for disk, it in found.items() if disk != state.wiggled}
+    return {disk: it for disk, it in rest.items() if len(zones[it[0]]) >= wanted.each}
 
 
 def chosen(state: State, config: Settings) -> list[Server]:

@@ -12,6 +12,7 @@ from typing import Final
 from stateward.core.chance import Chance
 from stateward.emulate.fdb import data, recovering, regional, upgrading
 from stateward.emulate.fdb.asking.clients import Client
+from stateward.emulate.fdb.configuration import engines
 from stateward.emulate.fdb.configuration.settings import Settings
 from stateward.emulate.fdb.configuration.tokens import Asked
 from stateward.emulate.fdb.data import COPIED, HEALED
@@ -53,7 +54,7 @@ class Database(State):
         due += [since + it for _, since in self.missing.values() for it in (HEALED, COPIED)]
         if self.recovery.served is not None:
             due += [self.recovery.served + self._lasts, self.looks, self.looks + LOOKED]
-        if self.shards.is_moving() and not self.stays:
+        if (self.shards.is_moving() or engines.is_at_work(self)) and not self.stays:
             due.append(self.now + STEP)
         if self.maintenance is not None:
             due.append(self.maintenance[1])
@@ -62,6 +63,7 @@ class Database(State):
     def _pass(self, seconds: float) -> None:
         if self.has_looked and not self.stays:
             self.shards.advance(seconds, self.servers)
+            engines.advance(self, seconds)
         for disk, (server, since) in list(self.fallen.items()):
             if self.now >= since + NOTICED:
                 self._notice(disk, server, since)
@@ -73,6 +75,7 @@ class Database(State):
             self.recovery.name = "fully_recovered"
             del self.logs[:-1]
             self._improve()
+        engines.settle(self)
         data.distribute(self)
 
     def _improve(self) -> None:
@@ -152,6 +155,7 @@ class Database(State):
         self.excluded.update(map(exclusions.parse, asked.values.get("exclude", ())))
         if asked.values.get("locked"):
             self.store.locked_by = "".join(self.chance.choice(_DIGITS) for _ in range(32))
+        engines.remember(self)
         self.settings = after = (before or Settings()).changed(asked)
         if before is None:
             recover(self, "the database was created")

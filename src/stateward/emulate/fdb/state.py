@@ -98,6 +98,11 @@ class State:
     roles: Roles = field(default_factory=dict)
     logs: list[LogSet] = field(default_factory=list)
     shards: Shards = field(default_factory=Shards)
+    #: By which engine storage servers keep what they have, by their disks; which of them the
+    #: wiggle takes data from; and for how many seconds one has been made anew in its place.
+    engines: dict[str, str] = field(default_factory=dict)
+    wiggled: str = ""
+    rewritten: float = 0.0
     store: Store = field(default_factory=Store)
     clients: Clients = field(default_factory=Clients)
     #: What of a status is missing now.

@@ -106,7 +106,7 @@ class DatabaseConfiguration(Part, rename=None):
     ] = ""
     perpetual_storage_wiggle: Annotated[
         Annotated[int, Meta(ge=0, le=1000)] | None,
-        Field(description="How many storage servers are rewritten at a time; 0: none."),
+        Field(description="Whether storage servers are rewritten one after another: 0 or 1."),
     ] = None
     perpetual_storage_wiggle_locality: Annotated[
         str,

@@ -20,6 +20,7 @@ from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.whereabouts import must_not_begin, whereabouts
 from stateward.fdb.decide.groups import additions, leftovers
 from stateward.fdb.decide.groups.leftovers import Left
+from stateward.fdb.decide.layouts.sharing import rivals_of
 from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.groups.board import Posted
 from stateward.fdb.groups.observe import Eyes
@@ -40,6 +41,7 @@ from stateward.fdb.status.reading import Status
 from stateward.fdb.views import ClusterView
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.configs import ConfigMap
+from stateward.kube.objects.network import Service
 
 _NOBODY: Final = "there is nobody to ask: no coordinators were chosen yet"
 
@@ -117,13 +119,12 @@ class Observer:
             outdated=frozenset(it.metadata.name for it in staying if not plans.is_shaped(plan, it)),
             config=config,
             config_map=config_map,
-            service=eyes.caches.services.get(
-                ObjectKey(key.namespace, headless_service_name(key.name))
-            ),
+            service=self._service(key),
             admin=heard.admin,
             left=self._left(cluster, plan, must=bool(looks)),
             ownerless=ownerless(eyes.caches.of_cluster(key), cluster),
             program_missing=self._lacking(Version.parse(plan.spec.version), heard.running),
+            rivals=() if objects else tuple(rivals_of(cluster, eyes.caches.clusters)),
         )
 
     async def _plan(
@@ -146,6 +147,10 @@ class Observer:
             staged=heard.staged,
         )
         return transport, plan
+
+    def _service(self, cluster: ObjectKey) -> Service | None:
+        name = ObjectKey(cluster.namespace, headless_service_name(cluster.name))
+        return self._sources.eyes.caches.services.get(name)
 
     def _left(self, cluster: FoundationDBCluster, plan: Plan, *, must: bool) -> Left:
         """Return what was left or lost; a claim that cannot be read hides it, which may matter."""

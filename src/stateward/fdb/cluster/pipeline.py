@@ -40,6 +40,8 @@ from stateward.fdb.cluster.steps.removing.update_pods import UpdatePods
 from stateward.fdb.cluster.steps.telling.check_certificates import CheckCertificates
 from stateward.fdb.cluster.steps.telling.check_client_compatibility import CheckClientCompatibility
 from stateward.fdb.cluster.steps.telling.check_maintenance_mode import CheckMaintenanceMode
+from stateward.fdb.cluster.steps.telling.check_place import CheckPlace
+from stateward.fdb.cluster.steps.telling.check_prefix import CheckPrefix
 from stateward.fdb.cluster.steps.telling.update_lock_configuration import UpdateLockConfiguration
 from stateward.fdb.cluster.steps.telling.update_status import UpdateStatus
 from stateward.runtime.pipeline import Step
@@ -52,6 +54,8 @@ def steps(tools: Tools) -> tuple[Step[Seen], ...]:
         UpdateLockConfiguration(),  # who is banned is told before anything is done
         SettleLeftVolumes(tools),  # how an old database is found is not overwritten unasked
         RecallProcessGroups(tools),  # all judge by the groups that are seen: first all are there
+        CheckPrefix(),  # who could not be told from another cluster makes nothing
+        CheckPlace(),  # no file says that processes are where they cannot be
         CheckCertificates(),  # without them nothing is begun, and never in plain text
         UpdateConfigMap(tools),  # pods that are about to be made find their files
         CheckClientCompatibility(tools),  # an upgrade that would cut clients off goes no further

@@ -41,6 +41,8 @@ class Seen:
     ownerless: Mapping[str, FoundationDBProcessGroup] = field(default_factory=dict)
     #: Why the database could not be asked once the version asked for runs; empty: it could.
     program_missing: str = ""
+    #: Clusters that were here first, with the same prefix and the same database.
+    rivals: tuple[str, ...] = ()
     book: Book = field(default_factory=Book)
 
     def pairs(self) -> Iterator[Pair]:

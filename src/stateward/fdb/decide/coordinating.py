@@ -17,6 +17,7 @@ from stateward.fdb.api.questions import coordinator_priority, is_target
 from stateward.fdb.decide import coordinators as rules
 from stateward.fdb.decide.configuration import wanted
 from stateward.fdb.decide.coordinators import Candidate, Rule, TooFew, rule_of
+from stateward.fdb.decide.layouts.families import names_lead_to
 from stateward.fdb.model import locality
 from stateward.fdb.model.addresses import Address, host_of
 from stateward.fdb.model.classes import ProcessClass
@@ -118,8 +119,9 @@ def _manner(view: ClusterView, every: Iterable[Reporting]) -> _Manner:
     some = [it for it in some if it.entry.excluded is not True]
     tls = asked.tls if all(_listens(it, tls=asked.tls) for it in some) else now.value[0].tls
     is_named = any(it.is_name for it in now.value)
-    # Everybody has an address; that all have a name must be waited for.
-    return _Manner(asked.named and (is_named or all(map(_name, some))), tls)
+    # Everybody has an address; that all have a name, which leads there, must be waited for.
+    can_be = (is_named or all(map(_name, some))) and names_lead_to(view) is not None
+    return _Manner(asked.named and can_be, tls)
 
 
 def _listens(it: Reporting, *, tls: bool) -> bool:

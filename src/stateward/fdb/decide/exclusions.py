@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from stateward.core.facts import Unknown
-from stateward.fdb.decide.held import Held, hold, is_tester, is_whole, order
+from stateward.fdb.decide.held import KEEPS, Held, hold, is_tester, is_whole, order
 from stateward.fdb.model import locality
 from stateward.fdb.model.addresses import ip_of
 from stateward.fdb.model.classes import ProcessClass
@@ -23,8 +23,6 @@ from stateward.fdb.views import ClusterView, GroupView
 _NO_ADDRESS: Final = "it has no address, and groups are excluded by their addresses here"
 #: Classes whose exclusion is no recovery.
 _STORES: Final = frozenset({ProcessClass.STORAGE})
-#: Classes of which copies are kept in different zones.
-_KEEPS: Final = frozenset({ProcessClass.STORAGE, ProcessClass.LOG, ProcessClass.TRANSACTION})
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,7 @@ def _without_replacement(view: ClusterView, kind: ProcessClass) -> str:
 
 def _without_zones(view: ClusterView, kind: ProcessClass) -> str:
     """Return why copies would find no zones: those of other clusters of the database count too."""
-    if kind not in _KEEPS or not view.counts.get(kind, 0):
+    if kind not in KEEPS or not view.counts.get(kind, 0):
         return ""
     every = roster(view.database)
     if isinstance(every, Unknown):

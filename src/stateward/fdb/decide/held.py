@@ -14,6 +14,8 @@ Order: TypeAlias = tuple[str, str, int]
 #: includes, and nobody may have been there to see it. For so long also counts that one may go with
 #: what it holds.
 BELIEVED: Final = 120.0
+#: Classes of which copies are kept in different zones.
+KEEPS: Final = frozenset({ProcessClass.STORAGE, ProcessClass.LOG, ProcessClass.TRANSACTION})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Who is too many: of each class as many as shall be stay, in as many zones as can be.
 
-Whoever is not well goes first. Only classes that have too many are touched.
+Whoever is not well goes first. Only classes that have too many are touched, and none of which those
+that stay would be in fewer zones than copies need.
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ from stateward.core.facts import Known
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide.coordinating import coordinates, coordinators_now
-from stateward.fdb.decide.held import is_whole, order
+from stateward.fdb.decide.held import KEEPS, is_whole, order
+from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.model import locality
+from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.configuration import Redundancy
+from stateward.fdb.status.configuration import configuration
 from stateward.fdb.status.processes import roster
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -31,6 +37,54 @@ def surplus(view: ClusterView) -> tuple[GroupView, ...]:
         if len(mine) > wanted:
             found += _too_many(view, mine, wanted)
     return tuple(found)
+
+
+def without_too_few(
+    view: ClusterView, going: Sequence[GroupView]
+) -> tuple[tuple[GroupView, ...], tuple[Refusal, ...]]:
+    """Return who of those that are too many may go, and of which classes nobody may, and why."""
+    kinds = dict.fromkeys(it.process_class for it in going)
+    found = {kind: why for kind in kinds if (why := _too_few(view, kind, going)) is not None}
+    return tuple(it for it in going if it.process_class not in found), tuple(found.values())
+
+
+def _too_few(view: ClusterView, kind: ProcessClass, going: Sequence[GroupView]) -> Refusal | None:
+    """Return why those of a class that stay would not be enough; a class may go as a whole."""
+    many = view.counts.get(kind, 0)
+    if kind not in KEEPS or not many:
+        return None
+    gone = {str(it.id) for it in going}
+    mine = {_zone(it) for it in view.of_class(kind) if not it.marked and str(it.id) not in gone}
+    zones, needed, mode = mine | _elsewhere(view, kind), *_needed(view)
+    if len(zones) >= needed:
+        return None
+    return Refusal(
+        "enough_zones_stay",
+        f"{kind} processes must be in {needed} zones with {mode}, and {many} of them would be in"
+        f" {len(zones)}: all stay",
+        f"set processCounts.{kind} to {needed} or more, or have fewer copies first:"
+        " databaseConfiguration.redundancy_mode",
+    )
+
+
+def _needed(view: ClusterView) -> tuple[int, str]:
+    """Return how many zones copies need, of now and as wanted, and for which redundancy."""
+    modes = [view.spec.database_configuration.redundancy_mode]
+    live = configuration(view.database)
+    modes += [live.value.redundancy] if isinstance(live, Known) else []
+    known = [Redundancy(it) for it in modes if it in set(Redundancy)]
+    most = max(known, key=lambda it: it.fault_domains, default=Redundancy.SINGLE)
+    return most.fault_domains, str(most)
+
+
+def _elsewhere(view: ClusterView, kind: ProcessClass) -> set[str]:
+    """Return the zones of processes of a class that other clusters of the database have."""
+    found, mine = roster(view.database), {str(it.id) for it in view.groups}
+    if not isinstance(found, Known):
+        return set()
+    others = [it for name, some in found.value.groups.items() if name not in mine for it in some]
+    there = [it for it in others if it.entry.class_type == kind and it.entry.excluded is not True]
+    return {it.localities.get(locality.ZONE, "") for it in there} - {""}
 
 
 def _too_many(view: ClusterView, mine: Sequence[GroupView], wanted: int) -> list[GroupView]:

@@ -65,12 +65,19 @@ class Client(Part, frozen=True, gc=False):
 # -------------------------------------------------------------------------- processes
 
 
+class StorageMetadata(Part, frozen=True, gc=False):
+    """What a storage server was made as."""
+
+    storage_engine: str | UnsetType = UNSET
+
+
 class Role(Part, frozen=True, gc=False):
     """Something that a process does."""
 
     role: str | UnsetType = UNSET
     id: str | UnsetType = UNSET
     stored_bytes: int | UnsetType = UNSET
+    storage_metadata: StorageMetadata | UnsetType = UNSET
 
 
 class Process(Part, frozen=True, gc=False):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from stateward.kube.codec import Part
 from stateward.kube.meta import Object
 
@@ -19,6 +21,7 @@ class ServiceSpec(Part):
     type: str = ""
     cluster_ip: str = ""
     cluster_ips: tuple[str, ...] = ()
+    ip_families: tuple[str, ...] = msgspec.field(default=(), name="ipFamilies")
     selector: dict[str, str] = {}
     ports: tuple[ServicePort, ...] = ()
 

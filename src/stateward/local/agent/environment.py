@@ -36,6 +36,8 @@ class PodView:
     host_address: str = ""
     #: What a container without limits may use: the node's.
     allocatable: Mapping[str, str] = field(default_factory=dict)
+    #: Its addresses of another family, where it has any.
+    more_addresses: tuple[str, ...] = ()
 
 
 def expanded(text: str, variables: Mapping[str, str]) -> str:
@@ -80,7 +82,7 @@ def field_of(path: str, pod: PodView) -> str:
         "spec.nodeName": pod.spec.get("nodeName", ""),
         "spec.serviceAccountName": pod.spec.get("serviceAccountName", "default"),
         "status.podIP": pod.address,
-        "status.podIPs": pod.address,
+        "status.podIPs": ",".join((pod.address, *pod.more_addresses)),
         "status.hostIP": pod.host_address,
         "status.hostIPs": pod.host_address,
     }

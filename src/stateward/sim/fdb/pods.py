@@ -35,7 +35,8 @@ from stateward.sim.fdb.reading import (
     version_of,
 )
 from stateward.sim.fdb.realm import Realm, Volume
-from stateward.sim.kube.lodgers import Launch
+from stateward.sim.kube.lodgers import Launch, Node, both
+from stateward.sim.kube.spreading import ZONE, spread
 from stateward.sim.kube.volumes import Volumes, claims_of
 from stateward.sim.loop import SimLoop
 
@@ -98,6 +99,7 @@ class FdbPods:
         volume = self.volume(pod)
         if volume is None or self._is_taken(volume):
             return "ContainerCreating"
+        volume.zone = volume.zone or self._lookup.node_labels(pod).get(ZONE, "")
         # By the name, and not by the UID: what befalls it does not depend on what befell others.
         chance = self._chance.stream(f"{key} {launch.address}")
         view = seen_by(pod, launch.address)
@@ -132,6 +134,13 @@ class FdbPods:
             return self._scratch.setdefault(pod["metadata"]["uid"], Volume())
         return self._volumes.of(ObjectKey(pod["metadata"]["namespace"], claims[0]))
 
+    def fits(self, pod: Json, node: Node) -> bool:
+        """Tell whether a pod may be on a node: where pods are spread over zones, volumes stay."""
+        if not any(it["topologyKey"] == ZONE for it in spread(pod)):
+            return True
+        found = self.volume(pod)
+        return found is None or found.zone in ("", node.zone)
+
     def program(self, key: ObjectKey) -> FdbProgram | None:
         """Return what runs in the pod of a name."""
         stored = self._api.store.get(PODS.name, key)
@@ -140,7 +149,7 @@ class FdbPods:
 
     def at(self, address: str) -> FdbProgram | None:
         """Return what runs at an address."""
-        found = (it.program for it in self._tenants.values() if it.program.address == address)
+        found = (it.program for it in self._tenants.values() if address in both(it.program.address))
         return next((it for it in found if not it.stopped), None)
 
     def _is_taken(self, volume: Volume) -> bool:

@@ -11,15 +11,17 @@ import msgspec
 
 from stateward.core.chance import Chance
 from stateward.emulate.keepers.split.substitutions import Wishes, substitutions
+from stateward.emulate.keepers.unified.pod import label_variable
 from stateward.fdb.model import names
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey, ObjectMeta
-from stateward.kube.resources import CONFIG_MAPS, SECRETS
+from stateward.kube.resources import CONFIG_MAPS, NODES, SECRETS
 from stateward.local.agent.environment import PodView, environment, expanded
 from stateward.local.agent.files.projections import KINDS, files_of
 from stateward.local.agent.references import Contents
 from stateward.local.api import Api
 from stateward.sim.fdb.keepers import Errands, Keeper, Split, Unified
+from stateward.sim.kube.lodgers import both
 
 #: The tag of an image that somebody published: a version, perhaps with something behind it.
 _TAG: Final = re.compile(r":v?(?P<version>[0-9]+\.[0-9]+\.[0-9]+)(?:-[0-9A-Za-z.-]+)?$")
@@ -39,6 +41,12 @@ class StoreLookup:
         if stored is None:
             return None
         return {name: text.encode() for name, text in (stored.document().get("data") or {}).items()}
+
+    def node_labels(self, pod: Json) -> dict[str, str]:
+        """Return the labels of the node that a pod is on."""
+        key = ObjectKey("", pod["spec"].get("nodeName", ""))
+        stored = self._api.store.get(NODES.name, key)
+        return {} if stored is None else dict(stored.document()["metadata"].get("labels") or {})
 
     def secret(self, key: ObjectKey) -> Contents | None:
         """Return the names of what a secret holds."""
@@ -61,7 +69,8 @@ def version_of(pod: Json, name: str) -> str:
 def seen_by(pod: Json, address: str) -> PodView:
     """Return a pod as its own programs may see it."""
     metadata = msgspec.convert(pod["metadata"], ObjectMeta)
-    return PodView(metadata, pod["spec"], address)
+    first, *more = both(address)
+    return PodView(metadata, pod["spec"], first, more_addresses=tuple(more))
 
 
 def mounted(pod: Json, name: str, view: PodView, lookup: StoreLookup) -> dict[str, bytes]:
@@ -124,6 +133,8 @@ def keeper_of(pod: Json, view: PodView, lookup: StoreLookup, chance: Chance) -> 
         return Split(version, _errands(pod, view, lookup), chance, certified)
     variables = environment(main, view, lookup)
     told = options([expanded(it, variables) for it in main.get("args") or ()])
+    if "enable-node-watch" in told:
+        variables |= {label_variable(k): it for k, it in lookup.node_labels(pod).items()}
     folder, file = _one(told, "input-dir", "."), _one(told, "input-monitor-conf", "config.json")
     return Unified(
         version,

@@ -23,6 +23,8 @@ class Volume:
 
     disks: dict[str, Disk] = field(default_factory=dict)
     cluster_files: dict[str, ConnectionString] = field(default_factory=dict)
+    #: Where it was made: in the zone of the node that used it first.
+    zone: str = ""
 
 
 @dataclass(slots=True, eq=False)

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.sim.fdb.scripts import everyday, maintaining, tls, topologies, upgrades
+from stateward.sim.fdb.scripts import (
+    everyday,
+    halls,
+    maintaining,
+    sharing,
+    tls,
+    topologies,
+    upgrades,
+)
 from stateward.sim.fdb.scripts.kit import Script
 
 SCENARIOS: Final[dict[str, Script]] = {
     **everyday.SCENARIOS,
+    **halls.SCENARIOS,
     **maintaining.SCENARIOS,
+    **sharing.SCENARIOS,
     **topologies.SCENARIOS,
     **tls.SCENARIOS,
     **upgrades.SCENARIOS,

@@ -33,7 +33,7 @@ from stateward.sim.fdb.agents import SimAgents
 from stateward.sim.fdb.databases import SimDatabases
 from stateward.sim.fdb.pods import FdbPods
 from stateward.sim.fdb.realm import Process, Realm, Volume
-from stateward.sim.kube.lodgers import Lodger, Node
+from stateward.sim.kube.lodgers import Lodger, Node, both
 from stateward.sim.kube.machines import Machines
 from stateward.sim.kube.nodes import Nodes
 from stateward.sim.kube.spreading import crowding
@@ -79,6 +79,7 @@ class FdbWorld:
         self.nodes.crowding = lambda pod, node: crowding(
             api, self.nodes.lodgers.values(), pod, node
         )
+        self.nodes.fits = self.pods.fits
         self.nodes.on_heard = Machines(loop, api, places).heard
         self.pods.is_lost = self._is_lost
         #: Pods that no operator reaches, and how many wishes there are for that; "": all pods.
@@ -182,7 +183,7 @@ class FdbWorld:
         lodgers = self.nodes.lodgers.values()
         if "" in cut:
             return True
-        return any(it.address == address and it.key.name in cut for it in lodgers)
+        return any(address in both(it.address) and it.key.name in cut for it in lodgers)
 
 
 def served(ports: Ports) -> Api:

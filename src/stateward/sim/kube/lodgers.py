@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from ipaddress import IPv4Address, IPv6Address
+from typing import Final, Protocol
 
 from stateward.core.chance import Chance
 from stateward.core.moments import to_rfc3339
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
+
+#: The network that every pod has a second address in.
+_SIX: Final = IPv6Address("fd00::")
 
 
 class Program(Protocol):
@@ -77,6 +81,15 @@ class Lodger:
     telling: bool = False
 
 
+def both(address: str) -> tuple[str, str]:
+    """Return the addresses of a pod, of both families; who asks for one gets the first.
+
+    >>> both("10.0.0.7")
+    ('10.0.0.7', 'fd00::a00:7')
+    """
+    return address, str(IPv6Address(int(_SIX) + int(IPv4Address(address))))
+
+
 def status_of(lodger: Lodger, now: float) -> Json:
     """Return what its node tells of a pod."""
     program = lodger.program
@@ -101,7 +114,7 @@ def status_of(lodger: Lodger, now: float) -> Json:
     return {
         "phase": "Running" if lodger.started_at else "Pending",
         "podIP": lodger.address,
-        "podIPs": [{"ip": lodger.address}],
+        "podIPs": [{"ip": it} for it in both(lodger.address)],
         "conditions": [_condition(old, kind, status, now) for kind, status in said.items()],
         "containerStatuses": [main, *others],
     }

@@ -58,6 +58,8 @@ class Nodes:
         self._main = main
         #: How unwelcome a pod is on a node; where it is least so, it goes.
         self.crowding: Callable[[Json, Node], int] = lambda _pod, _node: 0
+        #: Whether a pod may be on a node at all.
+        self.fits: Callable[[Json, Node], bool] = lambda _pod, _node: True
         #: Told when Kubernetes notices that it hears nothing of a node, and when it does again.
         self.on_heard: Callable[[Node], None] | None = None
         #: How many wishes there are that no pod finds a place.
@@ -201,7 +203,7 @@ class Nodes:
             return None
         # Kubernetes sends pods to a node until it has noticed that it is lost; they would wait
         # there. It is enough that those wait that were there.
-        taking = [it for it in self.nodes if not it.lost]
+        taking = [it for it in self.nodes if not it.lost and self.fits(pod, it)]
         return min(
             taking,
             key=lambda it: (self.crowding(pod, it), len(self._on(it)), it.name),

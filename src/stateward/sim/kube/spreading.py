@@ -57,7 +57,14 @@ def crowding(api: Api, lodgers: Iterable[Lodger], pod: Json, node: Node) -> int:
     return found
 
 
+def spread(pod: Json) -> list[Json]:
+    """Return over what a pod wants to be spread evenly, with others."""
+    return list(pod["spec"].get("topologySpreadConstraints") or ())
+
+
 def _terms(pod: Json) -> Iterator[_Term]:
+    for it in spread(pod):  # as few as possible of them together is even, too
+        yield _term(_MUST, it)
     away = ((pod["spec"].get("affinity") or {}).get("podAntiAffinity")) or {}
     for it in away.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
         yield _term(_MUST, it)

@@ -71,6 +71,9 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M57": ("MAINTAIN", Clue("fdb-maintenance-others")),
     "M58": ("MAINTAIN", Clue("fdb-maintenance")),
     "M59": ("MAINTAIN", Clue("fdb-maintenance")),
+    "M70": ("F-S40", Clue("fdb-family")),
+    "M71": ("F-S41", Clue("fdb-prefix-taken")),
+    "M72": ("L0", Clue("fdb-prefix-taken")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and

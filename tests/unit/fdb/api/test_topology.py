@@ -100,6 +100,23 @@ TABLE = {
         f"{CONFIGURED}.regions[0].satellite_redundancy_mode",
         "must be one of one_satellite_single",
     ),
+    "satellites, and no word of copies there": Bad(
+        regions([DC1, NEAR]),
+        f"{CONFIGURED}.regions[0].satellite_redundancy_mode",
+        "must be given with the satellites dc3",
+        "one_satellite_double",
+    ),
+    "two satellites of one": Bad(
+        satellites("two_satellite_safe", DC1, NEAR),
+        f"{CONFIGURED}.regions[0].datacenters",
+        "must have two satellites with two_satellite_safe, got dc3",
+        "name another satellite",
+    ),
+    "a wiggle at double speed": Bad(
+        {"databaseConfiguration": {"perpetual_storage_wiggle": 2}},
+        f"{CONFIGURED}.perpetual_storage_wiggle",
+        "must be 0 or 1",
+    ),
     "a data center that is none of the regions": Bad(
         regions([DC1], [DC2], dataCenter="dc9"),
         "spec.dataCenter",

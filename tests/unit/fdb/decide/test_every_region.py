@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator
 from functools import cache
 from itertools import permutations, product
-from typing import Final
+from typing import Final, NamedTuple
 
 from stateward.emulate.fdb.configuration import tokens
 from stateward.emulate.fdb.configuration.refusals import Seen, objection
@@ -26,6 +26,9 @@ MODES: Final = ("double", "triple") if ALL else ("double",)
 #: Who would rather write: the first; both alike; the first alone.
 PRIORITIES: Final = ((1, 0), (1, 1), (1, -1), *(((0, -2),) if ALL else ()))
 SATELLITES: Final = ((), ("x",), ("x", "y"))
+#: Layouts, layouts that only lie between others, ways, and steps of the longest way.
+COUNTED: Final = (109, 126, 25_615, 10)
+COUNTED_ALL: Final = (554, 504, 586_132, 12)
 #: More steps than any way takes: two regions become two others.
 MOST: Final = 15
 
@@ -105,6 +108,23 @@ def tolerates(it: Configuration) -> int:
     return Redundancy(it.redundancy).fault_tolerance
 
 
+class Low(NamedTuple):
+    """How little there is somewhere: zones that may go, satellites that see what is written, and
+    regions that have all data.
+    """
+
+    zones: int
+    satellites: int
+    regions: int
+
+    def or_less(self, other: Low) -> Low:
+        return Low(*map(min, self, other))
+
+
+def low(it: Configuration) -> Low:
+    return Low(tolerates(it), satellite_logs(it), it.usable_regions)
+
+
 # ------------------------------------------------------------------ ways
 class Way:
     """All ways to one target, each place worked out once: how far it is, and how low it goes."""
@@ -112,10 +132,10 @@ class Way:
     def __init__(self, target: Configuration) -> None:
         self.target = target
         #: By where one stands: steps that are left, and the lowest of all that are to come.
-        self.found: dict[Configuration, tuple[int, int]] = {}
+        self.found: dict[Configuration, tuple[int, Low]] = {}
 
-    def walk(self, live: Configuration) -> tuple[int, int]:
-        """Return how many steps it takes, and how few regions have data meanwhile."""
+    def walk(self, live: Configuration) -> tuple[int, Low]:
+        """Return how many steps it takes, and how low it goes on the whole way, both ends too."""
         stack: list[Configuration] = []
         while live not in self.found and differs(live, self.target):
             assert len(stack) < MOST, f"there is no end: {stack}"
@@ -123,10 +143,10 @@ class Way:
             step = next_step(live, self.target)
             judge(live, step, self.target)
             live = step
-        known = self.found.setdefault(live, (0, live.usable_regions))
+        known = self.found.setdefault(live, (0, low(live)))
         for it in reversed(stack):
-            many, low = known
-            known = self.found[it] = (many + 1, min(low, it.usable_regions))
+            many, lowest = known
+            known = self.found[it] = (many + 1, lowest.or_less(low(it)))
         return known
 
 
@@ -150,11 +170,13 @@ def test_every_way_is_legal_ends_and_gives_nothing_up_on_the_way() -> None:
     ways = [Way(it) for it in EVERY]
     for way in ways:
         for live in EVERY:
-            steps, low = way.walk(live)
+            steps, lowest = way.walk(live)
             many, longest = many + 1, max(longest, steps)
-            fewer = min(live.usable_regions, way.target.usable_regions)
+            ends = low(live).or_less(low(way.target))
+            assert lowest[:2] == ends[:2], f"lower than both ends: {live}, {way.target}"
             # A database knows two regions: a third one takes the place of one of them.
-            assert low >= fewer or mains(live) != mains(way.target), (live, way.target)
+            same = mains(live) == mains(way.target)
+            assert lowest.regions == ends.regions or not same, (live, way.target)
         between |= way.found.keys() - known
     for way in ways:
         for live in between:  # somebody wants something else in the middle
@@ -163,3 +185,5 @@ def test_every_way_is_legal_ends_and_gives_nothing_up_on_the_way() -> None:
     assert longest <= (12 if ALL else 11), "as many as from two regions to two others"
     assert between, "some ways lead through what nobody asks for"
     assert many == len(EVERY) * (len(EVERY) + len(between))
+    # As docs/foundationdb/topologies.md has it.
+    assert (len(EVERY), len(between), many, longest) == (COUNTED_ALL if ALL else COUNTED)

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.fdb_views import cluster, names
+from fakes.fdb_views import cluster, healthy, names
 from stateward.fdb.api.group import GroupConditionType
-from stateward.fdb.decide.removals import surplus
+from stateward.fdb.decide.removals import surplus, without_too_few
 from stateward.fdb.status.reading import Status
 from stateward.fdb.views import GroupView
 
@@ -107,3 +107,33 @@ def test_those_that_stay_are_enough_and_in_as_many_zones_as_can_be(
             if sum(bool(it.processes) for it in some) == well
         )
         assert zones(kept) == best
+
+
+#: Groups, how many shall be, the redundancy, and of which class nobody goes.
+TOO_FEW: dict[str, tuple[str, dict[str, int], str, str]] = {
+    "one copy of two": ("s1 s2 s3", {"s": 1}, "double", "storage"),
+    "two copies of three": ("s1 s2 s3 s4 s5", {"s": 2}, "triple", "storage"),
+    "logs of two copies": ("s1 s2 l1 l2 l3", {"s": 2, "l": 1}, "double", "log"),
+    "enough, in one zone": ("s1 s1 s1 s2", {"s": 2}, "triple", "storage"),
+    "as many as copies": ("s1 s2 s3", {"s": 2}, "double", ""),
+    "one copy": ("s1 s2 s3", {"s": 1}, "single", ""),
+    "a class that has no copies": ("s1 s2 x1 x2 x3", {"s": 2, "x": 1}, "double", ""),
+    "a class as a whole": ("s1 s2 l1 l2", {"s": 2}, "double", ""),
+}
+
+
+@pytest.mark.parametrize("name", TOO_FEW)
+def test_nobody_goes_where_copies_would_find_no_zones(name: str) -> None:
+    picture, counts, mode, kind = TOO_FEW[name]
+    tree = healthy(configuration__redundancy_mode=mode)
+    asked = {"redundancy_mode": mode}
+    view = cluster(picture, tree, counts=counts, databaseConfiguration=asked)
+    going, refused = without_too_few(view, surplus(view))
+    assert [it.guard for it in refused] == (["enough_zones_stay"] if kind else [])
+    if kind:
+        assert f"{kind} processes must be in" in refused[0].message
+        assert mode in refused[0].message
+        assert f"set processCounts.{kind} to" in refused[0].hint
+        assert not [it for it in going if it.process_class == kind]
+    else:
+        assert going == surplus(view)

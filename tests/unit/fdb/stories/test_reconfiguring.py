@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from fakes.fdb_stories import Story, merged, played, single, spec
+from stateward.emulate.fdb.configuration.engines import outdated
 from stateward.kube.codec import Json
 
 
@@ -57,6 +58,12 @@ MADE = {
     "another source of addresses is other groups": Way(
         {}, {"routing": {"publicIPSource": "service"}}, groups=True, pods=True
     ),
+    "addresses of pods again are other groups": Way(
+        {"routing": {"publicIPSource": "service"}},
+        {"routing": {"publicIPSource": "pod"}},
+        groups=True,
+        pods=True,
+    ),
     "names in the cluster file": Way(BY_ADDRESS, NAMED, pods=True),
     "addresses in the cluster file": Way(NAMED, BY_ADDRESS, pods=True),
 }
@@ -74,6 +81,7 @@ def test_a_change_is_made_in_its_way(name: str) -> None:
         await it.reconciled()
         await it.until("who goes is gone", it.none_leaves)
         await it.until("and forgotten", lambda: not it.database.barred)
+        await it.until("and no data is in another engine", lambda: not outdated(it.database))
         assert len(_configured(it)) - lines == way.configures, _configured(it)[lines:]
         assert groups.isdisjoint(it.groups("storage")) == way.groups
         anew = any(it.uids("storage").get(one) != uid for one, uid in before.items())
@@ -87,9 +95,10 @@ def test_coordinators_go_by_names_and_back() -> None:
     async def story(it: Story) -> None:
         await it.create(spec(**BY_ADDRESS))
         assert not any(one.is_name for one in it.database.string.coordinators)
-        before = it.uids("storage")
+        before, moved = it.uids("storage"), len(_moved(it))
         it.change(**NAMED)
         await it.reconciled()
+        assert len(_moved(it)) == moved + 1, "all of them, once"
         assert all(one.is_name for one in it.database.string.coordinators)
         assert it.uids("storage").keys() == before.keys(), "the same groups"
         it.change(**BY_ADDRESS)
@@ -211,6 +220,10 @@ def test_with_one_copy_a_pod_without_a_volume_stays() -> None:
         await it.until("who went is forgotten", lambda: not it.database.barred)
 
     played(story)
+
+
+def _moved(it: Story) -> list[str]:
+    return [line for line in it.watcher.commands if line.startswith("coordinators")]
 
 
 def _configured(it: Story) -> list[str]:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.telling.identity import role_id
 from stateward.fdb.model.exclusions import ByLocality, Exclusion
 
 #: Engines that are shown by another name than they are asked for.
@@ -64,22 +65,23 @@ def _excluded(it: Exclusion) -> dict[str, str]:
 
 
 def _wiggler(database: Database) -> dict[str, Any]:
-    """Return how far the wiggle is, where it is turned on: here it has never begun."""
+    """Return how far the wiggle is, where it is turned on: when it began, nobody here knows."""
     config = database.settings
     if config is None or not config.value("perpetual_storage_wiggle", 0):
         return {}
     never = datetime.fromtimestamp(0, UTC).strftime("%Y-%m-%d %H:%M:%S.000 +0000")
     times = ("round_finish", "round_start", "state_change", "wiggle_finish", "wiggle_start")
     counts = ("finished_round", "finished_wiggle", "smoothed_round_seconds")
+    it = database.servers.get(database.wiggled)
     return {
         "storage_wiggler": {
             "primary": {
                 **{f"last_{it}_datetime": never for it in times},
                 **{f"last_{it}_timestamp": 0 for it in times},
                 **dict.fromkeys((*counts, "smoothed_wiggle_seconds"), 0),
-                "state": "unknown",
+                "state": "unknown" if it is None else "running",
             },
-            "wiggle_server_addresses": [],
-            "wiggle_server_ids": [],
+            "wiggle_server_addresses": [] if it is None else [str(it.address)],
+            "wiggle_server_ids": [] if it is None else [role_id(it.disk.process_id, "storage")],
         }
     }

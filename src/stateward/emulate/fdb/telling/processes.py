@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from stateward.emulate.fdb import data
+from stateward.emulate.fdb.configuration import engines
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.keys import A_SECOND
 from stateward.emulate.fdb.servers import LAGGING, Server
@@ -147,7 +148,7 @@ def _plain(database: Database, disk: str, role: str) -> dict[str, Any]:
 
 
 def _storage(database: Database, server: Server) -> dict[str, Any]:
-    disk, config = server.disk.process_id, database.settings
+    disk = server.disk.process_id
     version = int(max(0.0, database.now - server.lag) * A_SECOND)
     created = datetime.fromtimestamp(database.born, UTC)
     stored = database.shards.stored_on(disk)
@@ -160,7 +161,7 @@ def _storage(database: Database, server: Server) -> dict[str, Any]:
         "storage_metadata": {
             "created_time_datetime": created.strftime("%Y-%m-%d %H:%M:%S.000 +0000"),
             "created_time_timestamp": database.born,
-            "storage_engine": shown_engine(config.values["storage_engine"]) if config else "",
+            "storage_engine": shown_engine(engines.engine_on(database, disk)),
         },
         "stored_bytes": stored,
     }

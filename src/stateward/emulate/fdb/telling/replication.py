@@ -10,7 +10,7 @@ from stateward.emulate.fdb.state import SILENT, LogSet
 from stateward.emulate.fdb.telling.identity import role_id
 
 #: How urgent the most urgent move is, by what lacks.
-_LOST, _ONE_LEFT, _UNHEALTHY, _CUT = 999, 800, 700, 950
+_LOST, _ONE_LEFT, _UNHEALTHY, _CUT, _WIGGLE = 999, 800, 700, 950, 141
 #: What a disk keeps free for itself.
 _RESERVED: Final = 5_470_203_978
 
@@ -77,6 +77,8 @@ def _state(database: Database, fewest: int) -> tuple[dict[str, Any], int]:
         name, urgency = "healing", _UNHEALTHY + 9
     elif database.now < database.cuts:
         name, text, urgency = "healthy_repartitioning", "Repartitioning", _CUT
+    elif database.wiggled and database.wiggled in database.shards.holders():
+        name, text, urgency = "healthy_perpetual_wiggle", "Wiggling storage server", _WIGGLE
     elif database.shards.is_moving():
         name, text, urgency = "healing", "Restoring replication factor", _UNHEALTHY
     else:

@@ -83,6 +83,12 @@ def _engine_problems(said: DatabaseConfiguration, version: Version) -> Iterator[
 
 
 def _wiggle_problems(said: DatabaseConfiguration) -> Iterator[Problem]:
+    speed = said.perpetual_storage_wiggle
+    if speed not in (None, 0, 1):
+        yield Problem(
+            f"{_WHERE}.perpetual_storage_wiggle",
+            f"must be 0 or 1: FoundationDB knows no other speed, got {speed}",
+        )
     locality = said.perpetual_storage_wiggle_locality
     if locality and not _WIGGLED.fullmatch(locality):
         yield Problem(

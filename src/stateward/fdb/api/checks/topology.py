@@ -9,7 +9,7 @@ from typing import Final
 from stateward.fdb.api.database import RegionSetting
 from stateward.fdb.api.defaults import folded
 from stateward.fdb.api.kind import FoundationDBCluster
-from stateward.fdb.api.questions import EVERY_CLUSTER
+from stateward.fdb.api.questions import EVERY_CLUSTER, says_locality
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.kube.crd.findings import Problem
 
@@ -52,6 +52,23 @@ def _satellite_problems(region: RegionSetting, where: str) -> Iterator[Problem]:
         if many > 1:
             message = f"must name each satellite once, got {name} {many} times"
             yield Problem(f"{where}.datacenters", message)
+    yield from _satellite_mode_problems(region.satellite_redundancy_mode, set(satellites), where)
+
+
+def _satellite_mode_problems(mode: str, satellites: set[str], where: str) -> Iterator[Problem]:
+    if satellites and not mode:
+        yield Problem(
+            f"{where}.satellite_redundancy_mode",
+            f"must be given with the satellites {', '.join(sorted(satellites))}: nothing would be"
+            " written there",
+            hint="one_satellite_double keeps two copies in one satellite",
+        )
+    if mode.startswith("two_satellite") and len(satellites) == 1:
+        yield Problem(
+            f"{where}.datacenters",
+            f"must have two satellites with {mode}, got {', '.join(satellites)}",
+            hint="name another satellite, or set satellite_redundancy_mode to one_satellite_double",
+        )
 
 
 # ------------------------------------------------------------------ data centers
@@ -59,7 +76,7 @@ def _center_problems(cluster: FoundationDBCluster) -> Iterator[Problem]:
     """Yield that processes would be in no region; a region that goes may still have a cluster."""
     spec = cluster.spec
     names = {it.id for region in spec.database_configuration.regions for it in region.datacenters}
-    if not names or _says(spec, "locality_dcid"):
+    if not names or says_locality(spec, "locality_dcid"):
         return
     listed = ", ".join(sorted(names))
     if not spec.data_center:
@@ -74,11 +91,6 @@ def _center_problems(cluster: FoundationDBCluster) -> Iterator[Problem]:
             f"must be one of the data centers of the regions, {listed}, got {spec.data_center}",
             hint="name it in databaseConfiguration.regions of all clusters of this database",
         )
-
-
-def _says(spec: FoundationDBClusterSpec, name: str) -> bool:
-    every = (it.custom_parameters or () for it in spec.processes.values())
-    return any(text.replace("-", "_").startswith(name) for some in every for text in some)
 
 
 def _mode_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:

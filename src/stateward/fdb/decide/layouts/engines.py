@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Final
 
+from msgspec import UNSET
+
+from stateward.core.facts import Known
+from stateward.fdb.api.status import Progress
+from stateward.fdb.decide.layouts.needs import places
 from stateward.fdb.guards.guard import Refusal
-from stateward.fdb.model.configuration import Configuration, engine_of
+from stateward.fdb.model.configuration import Configuration, Redundancy, engine_of
+from stateward.fdb.status import configuration as told
+from stateward.fdb.status.processes import Reporting, roster
 from stateward.fdb.views import ClusterView
 
 _GUARD: Final = "engine_can_change"
@@ -13,7 +21,7 @@ _WHERE: Final = "databaseConfiguration"
 
 
 def engine_can_change(
-    _view: ClusterView, live: Configuration, step: Configuration
+    view: ClusterView, live: Configuration, step: Configuration
 ) -> Refusal | None:
     """Refuse another engine where no data would ever go over to it."""
     is_, shall = engine_of(live.storage_engine), engine_of(step.storage_engine)
@@ -30,15 +38,67 @@ def engine_can_change(
             " as fast as it can, or to gradual with perpetual_storage_wiggle: 1, which rewrites"
             f" one after another{back}",
         )
-    wiggles = _first(step.perpetual_storage_wiggle, live.perpetual_storage_wiggle)
-    if how == "gradual" and not wiggles:
+    if how != "gradual":
+        return None
+    return _by_wiggle(view, live, step)
+
+
+def _by_wiggle(view: ClusterView, live: Configuration, step: Configuration) -> Refusal | None:
+    """Refuse what the wiggle never brings over: it is off, or has nowhere to put what one has."""
+    is_, shall = engine_of(live.storage_engine), engine_of(step.storage_engine)
+    back = f", or set {_WHERE}.storage_engine back to {is_}"
+    if not _first(step.perpetual_storage_wiggle, live.perpetual_storage_wiggle):
         return Refusal(
             _GUARD,
             "perpetual_storage_wiggle must be 1 or more with storage_migration_type gradual: it is"
             f" what brings data over to {shall}",
             f"set {_WHERE}.perpetual_storage_wiggle to 1{back}",
         )
-    return None
+    there, needed = places(view), _copies(step) + 1
+    zones = {it.zone for it in there.value if it.stores} if isinstance(there, Known) else None
+    if zones is None or len(zones) >= needed:
+        return None
+    return Refusal(
+        _GUARD,
+        f"storage processes must be in {needed} zones for storage_migration_type gradual, and are"
+        f" in {len(zones)}: it takes one out of use while others have its data",
+        f"have storage processes in more zones, or set {_WHERE}.storage_migration_type to"
+        f" aggressive, which needs no room elsewhere{back}",
+    )
+
+
+def rewriting(view: ClusterView) -> Progress | None:
+    """Return how many storage servers are of the engine of now, while some are not.
+
+    What a status calls an engine is compared: several are called by one name there.
+    """
+    live, found = told.configuration(view.database), roster(view.database)
+    if not isinstance(live, Known) or not isinstance(found, Known):
+        return None
+    every = [*found.value.nameless, *(it for some in found.value.groups.values() for it in some)]
+    # What the wiggle makes anew may be of an engine of its own, to be tried out.
+    fine = {engine_of(live.value.storage_engine), live.value.perpetual_storage_wiggle_engine}
+    has = [engine_of(name) for it in every for name in _engines(it)]
+    done = sum(it in fine for it in has)
+    return None if done == len(has) else Progress(step="RewritingStorage", done=done, of=len(has))
+
+
+def _engines(it: Reporting) -> Iterator[str]:
+    for role in () if it.entry.roles is UNSET else it.entry.roles:
+        metadata = role.storage_metadata
+        if (
+            role.role == "storage"
+            and metadata is not UNSET
+            and metadata.storage_engine is not UNSET
+        ):
+            yield metadata.storage_engine
+
+
+def _copies(it: Configuration) -> int:
+    try:
+        return Redundancy(it.redundancy).storage_replicas
+    except ValueError:
+        return 1
 
 
 def _first(said: int | None, live: int | None) -> int:

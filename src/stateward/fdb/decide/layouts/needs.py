@@ -7,7 +7,7 @@ before.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from stateward.core.facts import Fact, Known
@@ -58,6 +58,27 @@ def places(view: ClusterView) -> Fact[tuple[Place, ...]]:
     every = [*found.value.nameless, *(it for some in found.value.groups.values() for it in some)]
     some = tuple(_place(it) for it in every if it.entry.excluded is not True)
     return Known(tuple(it for it in some if it.zone), found.at, found.source)
+
+
+def places_in(view: ClusterView, center: str | None, hall: str | None) -> Fact[tuple[Place, ...]]:
+    """Return where all would be if the processes of this cluster were elsewhere; None: as now."""
+    found = roster(view.database)
+    if not isinstance(found, Known):
+        return found
+    mine = {str(it.id) for it in view.groups}
+    some = [
+        _moved(_place(it), center, hall) if name in mine else _place(it)
+        for name, them in {"": found.value.nameless, **found.value.groups}.items()
+        for it in them
+        if it.entry.excluded is not True
+    ]
+    return Known(tuple(it for it in some if it.zone), found.at, found.source)
+
+
+def _moved(it: Place, center: str | None, hall: str | None) -> Place:
+    return replace(
+        it, center=it.center if center is None else center, hall=it.hall if hall is None else hall
+    )
 
 
 def _place(it: Reporting) -> Place:

@@ -58,21 +58,35 @@ def _alone(region: Region) -> Region:
 
 # ------------------------------------------------------------------ and what follows
 def elsewhere(view: ClusterView, live: Configuration) -> str:
-    """Return who changes regions instead of this cluster; nothing: it does.
+    """Return who changes the database instead of this cluster; nothing: it does.
 
-    Of several clusters with one database, that one does where the database is run: two that were
-    not changed at the same moment would undo each other's steps. Where nobody of us is, all may.
+    Of several clusters with one database one does: two that ask for different things, or were not
+    changed at the same moment, would undo each other's steps. With regions it is the one where the
+    database is run, as long as there is one of us. Else it is the one that made the database: who
+    has a seed joined it, and leaves it to others while there are any.
     """
-    mine, now = view.spec.data_center, told.primary(view.database)
-    if not live.regions or not mine or not isinstance(now, Known) or now.value in ("", mine):
-        return ""
     there = roster(view.database)
-    if not isinstance(there, Known) or not _is_managed(there.value, now.value):
+    if not isinstance(there, Known):
+        return ""
+    mine, now = view.spec.data_center, told.primary(view.database)
+    if live.regions and mine and isinstance(now, Known) and now.value:
+        if now.value == mine or not _is_managed(there.value, now.value):
+            return ""
+        return (
+            f"the cluster in data center {now.value} changes it, where the database is run:"
+            " databaseConfiguration must be the same there"
+        )
+    if not view.spec.seed_connection_string or not there.value.groups.keys() - _names(view):
         return ""
     return (
-        f"the cluster in data center {now.value} changes it, where the database is run:"
-        " databaseConfiguration must be the same there"
+        "the cluster without a seedConnectionString changes it, which made the database:"
+        " databaseConfiguration must be the same there; if there is none any more, take"
+        " seedConnectionString out of one of the others"
     )
+
+
+def _names(view: ClusterView) -> set[str]:
+    return {str(it.id) for it in view.groups}
 
 
 def _is_managed(roster: Roster, center: str) -> bool:

@@ -19,6 +19,7 @@ from stateward.local.store import Store
 
 #: The range of service addresses, without its first two parts and its last.
 _NETWORK: Final = "10.96"
+_SIX: Final = "fd00:96::"
 _NODE_PORTS: Final = range(30_000, 32_768)
 _TOLERATED: Final = ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
 _DEFAULT_CLASS: Final = "storageclass.kubernetes.io/is-default-class"
@@ -130,7 +131,7 @@ def _decide_service(new: Json, old: Json | None, store: Store) -> None:
 
 def _decide_address(spec: Json, was: Json, store: Store) -> None:
     address = spec.get("clusterIP") or next(iter(spec.get("clusterIPs") or ()), "")
-    address = address or was.get("clusterIP") or _free_address(store)
+    address = address or was.get("clusterIP") or _free_address(spec, store)
     spec["clusterIP"], spec["clusterIPs"] = address, [address]
     both = address == "None" and not spec.get("selector")
     spec.setdefault("ipFamilies", ["IPv4", "IPv6"] if both else ["IPv4"])
@@ -175,11 +176,15 @@ def _taken_ports(store: Store) -> set[int]:
     }
 
 
-def _free_address(store: Store) -> str:
+def _free_address(asked: Json, store: Store) -> str:
     taken = {spec.get("clusterIP", "") for spec in _services(store)}
     # The first address is that of the API itself, the tenth of the name service.
+    choices, what = range(11, 65_535), "service address"
+    if next(iter(asked.get("ipFamilies") or ()), "") == "IPv6":
+        six = {int(it.removeprefix(_SIX), 16) for it in taken if it.startswith(_SIX)}
+        return f"{_SIX}{_first_free(choices, six, what):x}"
     numbers = {_number(address) for address in taken if address.startswith(f"{_NETWORK}.")}
-    number = _first_free(range(11, 65_535), numbers, "service address")
+    number = _first_free(choices, numbers, what)
     return f"{_NETWORK}.{number // 256}.{number % 256}"
 
 

@@ -83,11 +83,12 @@ class Truth:
 
     def coordinates(self, pod: Stored) -> bool:
         """Tell whether a pod is one by whom a database is found."""
-        address = (pod.document().get("status") or {}).get("podIP", "")
+        ips = (pod.document().get("status") or {}).get("podIPs") or ()
+        mine = {it["ip"] for it in ips}
         for database in self._it.realm.databases:
             hosts = {it.host for it in database.string.coordinators}
             named = any(it.startswith(f"{pod.key.name}.") for it in hosts)
-            if database.settings is not None and (address in hosts or named):
+            if database.settings is not None and (mine & hosts or named):
                 return True
         return False
 

@@ -16,6 +16,7 @@ from stateward.sim.fdb.laws.maintaining import Maintaining
 from stateward.sim.fdb.laws.pods import Stops
 from stateward.sim.fdb.laws.regions import Reconfigurations
 from stateward.sim.fdb.laws.scene import Scene
+from stateward.sim.fdb.laws.sharing import Sharing
 from stateward.sim.fdb.laws.transport import Listeners
 from stateward.sim.fdb.laws.upgrades import Upgrades
 from stateward.sim.fdb.laws.words import Words
@@ -61,6 +62,7 @@ class FdbWatch:
         Intents(self.scene)
         Maintaining(self.scene)
         Listeners(self.scene)
+        Sharing(self.scene)
         Words(self.scene)
         Upgrades(self.scene)
 

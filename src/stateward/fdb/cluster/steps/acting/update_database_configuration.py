@@ -26,6 +26,7 @@ from stateward.fdb.status import health
 #: Seconds until a database is looked at again that was just changed, or that is not there yet.
 _SOON: Final = 1.0
 _AWAY: Final = 10.0
+_SLOWLY: Final = 30.0
 
 
 class UpdateDatabaseConfiguration:
@@ -49,7 +50,7 @@ class UpdateDatabaseConfiguration:
             return Retry(_AWAY, "ConfigurationUnknown", f"what it is now is unknown: {live.reason}")
         wanted = configuration.wanted(seen.view.spec)
         if not (wrong := configuration.differs(live.value, wanted)):
-            return DONE
+            return _rewriting(seen, wanted)
         if elsewhere := steps.elsewhere(seen.view, live.value):
             return Retry(_AWAY, "ConfiguredElsewhere", f"{'; '.join(wrong)}; {elsewhere}")
         step = configuration.next_step(live.value, wanted)
@@ -112,6 +113,21 @@ def _too_early(seen: Seen) -> Outcome | None:
         return Retry(_AWAY, "DatabaseNotMade", words)
     missing = making.why_not(seen.view)
     return Retry(_SOON, "ProcessesMissing", missing) if missing else None
+
+
+def _rewriting(seen: Seen, wanted: Configuration) -> Outcome:
+    """Say how far the database is with another engine: it does that by itself, and may take long.
+
+    Nothing waits for it: what is asked for is done, and data is safe whatever engine it is in.
+    """
+    seen.book.progress = found = engines.rewriting(seen.view)
+    if found is None:
+        return DONE
+    words = (
+        f"{found.of - found.done} of {found.of} storage servers have yet to be made anew for"
+        f" storage_engine {wanted.storage_engine}; the database does that by itself"
+    )
+    return Retry(_SLOWLY, "EngineChanging", words)
 
 
 def _left_to_people(seen: Seen) -> Outcome:

@@ -12,6 +12,7 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import waiting_for
 from stateward.fdb.cluster.hands.writing import exactly, metadata_difference
 from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.decide.layouts.families import names_lead_to
 from stateward.fdb.model.names import instance_labels
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json, plain
@@ -51,7 +52,7 @@ class AddServices:
             return None
         if (taken := _taken(seen, seen.service)) is not None:
             return taken
-        if (changes := _difference(seen.service, wanted)) is not None:
+        if (changes := _difference(seen.service, wanted, _families(seen))) is not None:
             await self._client.patch(SERVICES, seen.service.metadata.key, MergePatch(changes))
             wrote("the service of the cluster was written", name=seen.service.metadata.name)
         return None
@@ -73,7 +74,15 @@ def _taken(seen: Seen, live: Service) -> Outcome | None:
     )
 
 
-def _difference(live: Service, wanted: Json) -> Json | None:
+def _families(seen: Seen) -> list[str]:
+    """Return what names must lead to; nothing: where they lead now, until all are alike."""
+    if not any(it.addresses for it in seen.view.groups):
+        return []
+    family = names_lead_to(seen.view)
+    return [] if family is None else [f"IPv{family}"]
+
+
+def _difference(live: Service, wanted: Json, families: list[str]) -> Json | None:
     metadata = metadata_difference(live.metadata, wanted["metadata"])
     if live.metadata.controller is None:
         others = [plain(it) for it in live.metadata.owner_references]
@@ -83,6 +92,8 @@ def _difference(live: Service, wanted: Json) -> Json | None:
     if live.spec.selector != selector:
         gone = dict.fromkeys(live.spec.selector.keys() - selector.keys())
         spec = {"selector": {**gone, **selector}}
+    if live.spec.ip_families and families and live.spec.ip_families[0] != families[0]:
+        spec |= {"ipFamilies": families, "ipFamilyPolicy": "SingleStack"}
     if not metadata and not spec:
         return None
     patch: Json = {"metadata": {**exactly(live.metadata), **metadata}}

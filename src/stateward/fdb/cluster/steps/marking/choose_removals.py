@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stateward.core.outcome import DONE, Outcome
+from stateward.fdb.cluster.hands.asking import held
 from stateward.fdb.cluster.hands.marking import mark
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
@@ -19,7 +20,10 @@ class ChooseRemovals:
 
     async def run(self, seen: Seen) -> Outcome:
         """Mark what is too many."""
-        found = removals.surplus(seen.view)
+        found, few = removals.without_too_few(seen.view, removals.surplus(seen.view))
+        if few and not found:
+            return held(seen, self.name, few, "removing")
+        seen.book.refuse(self.name, few)
         if not found:
             return DONE
         return await mark(self._tools, seen, found, "fewer of their class are wanted")

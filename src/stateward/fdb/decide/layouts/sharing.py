@@ -1,0 +1,80 @@
+"""Several clusters that share a database: process groups are told apart by their prefix.
+
+Two clusters with one prefix would each take the other's processes for its own: count them, exclude
+them, and forget their exclusions. So who comes second waits, before it has made anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from typing import Final
+
+from stateward.core.facts import Known
+from stateward.fdb.api.defaults import folded
+from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.names import ProcessGroupID
+from stateward.fdb.status.processes import roster
+from stateward.fdb.views import ClusterView
+
+_SHOWN: Final = 3
+
+
+def prefix_taken(view: ClusterView, rivals: Collection[str]) -> str:
+    """Return who has the prefix of this cluster already; nothing: nobody, or it was here first.
+
+    Who has made groups of the prefix goes on, whoever comes after; so does one whose groups only
+    the status remembers: an operator of before made them.
+    """
+    prefix, mine = view.spec.process_group_id_prefix, {str(it.id) for it in view.groups}
+    if any(it.id.prefix == prefix for it in view.groups):
+        return ""
+    joins = bool(view.spec.seed_connection_string) and not view.status.process_groups
+    if not mine and not joins:
+        return ""
+    if rivals:
+        return f"cluster {', '.join(sorted(rivals))} of the same database has it"
+    found = roster(view.database)
+    every = found.value.groups if isinstance(found, Known) else {}
+    theirs = sorted(it for it in every.keys() - mine if _prefix(it) == prefix)
+    if not theirs:
+        return ""
+    more = f" and {len(theirs) - _SHOWN} more" if len(theirs) > _SHOWN else ""
+    return f"{', '.join(theirs[:_SHOWN])}{more} of the database have it, and are another cluster's"
+
+
+def rivals_of(cluster: FoundationDBCluster, every: Iterable[FoundationDBCluster]) -> list[str]:
+    """Return the clusters that were there first, with the same prefix and the same database."""
+    mine, prefix, born = _places(cluster), _wish(cluster), _age(cluster)
+    return [
+        str(it.metadata.key)
+        for it in every
+        if _age(it) < born and _wish(it) == prefix and mine & _places(it)
+    ]
+
+
+def _wish(cluster: FoundationDBCluster) -> str:
+    return folded(cluster.spec).process_group_id_prefix
+
+
+def _age(cluster: FoundationDBCluster) -> tuple[str, str]:
+    return str(cluster.metadata.creation_timestamp), cluster.metadata.uid
+
+
+def _places(cluster: FoundationDBCluster) -> set[tuple[str, str]]:
+    """Return by what a database is found: every description and id that is said of it."""
+    found = set()
+    for text in (cluster.status.connection_string, cluster.spec.seed_connection_string):
+        try:
+            read = ConnectionString.parse(text)
+        except ValueError:
+            continue
+        found.add((read.description, read.id))
+    return found
+
+
+def _prefix(name: str) -> str | None:
+    try:
+        return ProcessGroupID.parse(name).prefix
+    except ValueError:
+        return None
