@@ -13,12 +13,14 @@ from stateward.fdb.cluster.papers import Archive
 from stateward.fdb.cluster.plans import Plans
 from stateward.fdb.decide.tls import listeners
 from stateward.fdb.groups.caches import GroupCaches
+from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
-from stateward.fdb.model.names import SPEC_HASH, config_map_name
+from stateward.fdb.model.names import SPEC_HASH, certificate_key, config_map_name
 from stateward.fdb.model.transport import Papers, Transport
 from stateward.fdb.status.processes import roster
 from stateward.fdb.status.reading import Status
 from stateward.kube.meta import ObjectKey
+from stateward.kube.objects.configs import ConfigMap
 
 _NO_CERTIFICATE = (
     "the operator itself must have a certificate to ask with TLS: FDB_TLS_CERTIFICATE_FILE,"
@@ -55,7 +57,7 @@ class Listening:
             files=config_map.data if config_map is not None else {},
             former=frozenset(former),
             roster=roster(status),
-            papers=await self._papers(cluster, plans, connection),
+            papers=_kept(await self._papers(cluster, plans, connection), spec, config_map),
             staying=frozenset(it.spec.process_group_id for it in staying),
         )
         if listeners.is_to_begin(scene):
@@ -86,3 +88,17 @@ class Listening:
             is_other = pod is not None and told != pod_hash(it)
             if is_other or any(lacks(spec, it.spec.process_settings)):
                 yield it.metadata.name
+
+
+def _kept(papers: Papers, spec: FoundationDBClusterSpec, config: ConfigMap | None) -> Papers:
+    """Return the same with what sidecars were told to show, while nobody knows better.
+
+    What cannot be used is not what they should read: they would be reached by nobody then.
+    """
+    if papers.sidecars or not (papers.flaws or papers.unknown) or config is None:
+        return papers
+    if not (spec.sidecar_container.enable_tls and spec.image_type == "split"):
+        return papers
+    keys = ((str(it), certificate_key(it)) for it in sorted(ProcessClass))
+    told = tuple((name, config.data[key]) for name, key in keys if key in config.data)
+    return replace(papers, sidecars=told)

@@ -25,7 +25,7 @@ from stateward.fdb.groups.acts import Act
 from stateward.fdb.groups.observe import found, look_again
 from stateward.fdb.groups.refused import without_raising
 from stateward.fdb.groups.seen import GroupSeen
-from stateward.fdb.groups.syncing import synchronize
+from stateward.fdb.groups.syncing import shows, synchronize
 from stateward.fdb.groups.waking import TOUCH, Waker, annotate
 from stateward.fdb.model import names
 from stateward.kube.client import Client, JsonPatch, MergePatch
@@ -49,6 +49,8 @@ _WORDS: Final = (acts.Await, acts.Refuse)
 #: The same may be put on an object so often within so many seconds.
 _OFTEN: Final = 3
 _VAIN: Final = 30.0
+#: Seconds until a sidecar is asked again whose node has yet to show a renewed certificate.
+_RENEWING: Final = 60.0
 _REMEMBERED: Final = 10_000
 _CHANGED: Final = Retry(1.0, "Changed", "the process group changed meanwhile: looking again")
 
@@ -105,6 +107,7 @@ class Performer:
             acts.Relabel: self._relabel,
             acts.UpdateImages: self._update_images,
             acts.SyncFiles: self._sync_files,
+            acts.RenewCertificate: self._renew,
             acts.WakeNode: self._waker.wake,
             acts.DropFinalizer: self._drop_finalizer,
         }
@@ -271,6 +274,24 @@ class Performer:
             await annotate(self._client, pod, names.CONFIG_HASH, act.wanted)
             return None
         return await self._waker.woken(pod, f" ({', '.join(behind)})")
+
+    async def _renew(self, seen: GroupSeen, act: acts.RenewCertificate) -> Outcome | None:
+        """Have the sidecar read its certificates anew; say on the pod that it shows that one."""
+        pod = seen.pod
+        if pod is None:
+            return None
+        try:
+            if await shows(self._agents(pod), act.wanted):
+                await annotate(self._client, pod, names.SIDECAR_CERTIFICATE, act.wanted)
+                return None
+        except PeerError as error:
+            words = f"the sidecar of pod {pod.metadata.name} must show its certificate"
+            return Retry(TOUCH, error.reason, f"{words}: {error.message}")
+        await self._waker.woken(pod)
+        words = f"the sidecar of pod {pod.metadata.name} has yet to show the certificate of its"
+        return Retry(
+            _RENEWING, "CertificateAwaited", f"{words} secret: its node must show it first"
+        )
 
 
 def _still(fresh: Iterable[Act], chosen: tuple[Act, ...]) -> Iterator[Act]:

@@ -18,7 +18,7 @@ from stateward.kube.client import Apply, Change
 from stateward.kube.codec import Json
 from stateward.kube.errors import ApiError
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CONFIG_MAPS, PODS
+from stateward.kube.resources import CONFIG_MAPS, PODS, SECRETS
 from stateward.local.agent.environment import ConfigMissing
 from stateward.local.api import Api
 from stateward.local.rules.writes import Author
@@ -31,6 +31,7 @@ from stateward.sim.fdb.reading import (
     is_split,
     keeper_of,
     mounted,
+    secrets_of,
     seen_by,
     version_of,
 )
@@ -87,6 +88,7 @@ class FdbPods:
         self.is_lost: Callable[[str], bool] = lambda _uid: False
         api.store.listen(self._on_pod, PODS.name)
         api.store.listen(self._on_config_map, CONFIG_MAPS.name)
+        api.store.listen(self._on_secret, SECRETS.name)
 
     def run(self, launch: Launch) -> FdbProgram | str:
         """Start what runs in a pod, or say why it must wait."""
@@ -110,6 +112,7 @@ class FdbPods:
             return "CrashLoopBackOff"
         if isinstance(keeper, Split):
             keeper.copy()
+            keeper.refresh()
         program = FdbProgram(self._ground, keeper, volume, chance, launch.address)
         tenant = self._tenants[uid] = Tenant(
             key,
@@ -158,6 +161,12 @@ class FdbPods:
         key = event.now.key
         for it in self._tenants.values():
             if it.key.namespace == key.namespace and key.name in config_maps_of(it.launch.pod):
+                self._later(it, _SHOWN, self._show)
+
+    def _on_secret(self, event: StoreEvent) -> None:
+        key = event.now.key
+        for it in self._tenants.values():
+            if it.key.namespace == key.namespace and key.name in secrets_of(it.launch.pod):
                 self._later(it, _SHOWN, self._show)
 
     def _on_pod(self, event: StoreEvent) -> None:
@@ -220,6 +229,7 @@ class FdbPods:
             keeper.errands = fresh.errands
             keeper.look(self._mounted(pod, tenant.launch.address), tenant.sidecar)
             keeper.copy()
+            keeper.refresh()
         self._show(tenant)
 
     # ------------------------------------------------------------------ what it says of itself
