@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from stateward.core.facts import Fact, Known
 from stateward.fdb.api.checks.transport import lacks
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.api.spec import FoundationDBClusterSpec
@@ -13,11 +14,12 @@ from stateward.fdb.cluster.papers import Archive
 from stateward.fdb.cluster.plans import Plans
 from stateward.fdb.decide.tls import listeners
 from stateward.fdb.groups.caches import GroupCaches
+from stateward.fdb.groups.seen import claim_key
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import SPEC_HASH, certificate_key, config_map_name
 from stateward.fdb.model.transport import Papers, Transport
-from stateward.fdb.status.processes import roster
+from stateward.fdb.status.processes import Roster, roster
 from stateward.fdb.status.reading import Status
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.configs import ConfigMap
@@ -62,6 +64,8 @@ class Listening:
         )
         if listeners.is_to_begin(scene):
             scene = replace(scene, lacking=tuple(self._lacking(spec, staying)))
+        elif len(former) > 1:
+            scene = replace(scene, absent=tuple(self._absent(staying, scene.roster)))
         return listeners.judge(scene)
 
     async def _papers(
@@ -77,6 +81,19 @@ class Listening:
         if speaks and not self.certified:
             return replace(found, flaws=(*found.flaws, _NO_CERTIFICATE))
         return found
+
+    def _absent(
+        self, groups: Iterable[FoundationDBProcessGroup], found: Fact[Roster]
+    ) -> Iterable[str]:
+        """Yield who has run and does not report: it may know its coordinators of before alone."""
+        there = found.value.groups if isinstance(found, Known) else {}
+        for it in groups:
+            key = it.metadata.key
+            claim, pod = self.caches.claims.get(claim_key(key)), self.caches.pods.get(key)
+            bound = claim is not None and claim.status.phase == "Bound"
+            ran = bound or (pod is not None and bool(pod.status.pod_ip))
+            if ran and len(there.get(it.spec.process_group_id, ())) < it.spec.servers_per_pod:
+                yield it.metadata.name
 
     def _lacking(
         self, spec: FoundationDBClusterSpec, groups: Iterable[FoundationDBProcessGroup]
