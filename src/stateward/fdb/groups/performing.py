@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
-from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Stop, Wait
 from stateward.fdb.admin.pod_agent import AgentRefused, PodAgent
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build import claim as claims
@@ -25,7 +25,7 @@ from stateward.fdb.groups.acts import Act
 from stateward.fdb.groups.observe import found, look_again
 from stateward.fdb.groups.refused import without_raising
 from stateward.fdb.groups.seen import GroupSeen
-from stateward.fdb.groups.syncing import shows, synchronize
+from stateward.fdb.groups.syncing import synchronize
 from stateward.fdb.groups.waking import TOUCH, Waker, annotate
 from stateward.fdb.model import names
 from stateward.kube.client import Client, JsonPatch, MergePatch
@@ -49,8 +49,6 @@ _WORDS: Final = (acts.Await, acts.Refuse)
 #: The same may be put on an object so often within so many seconds.
 _OFTEN: Final = 3
 _VAIN: Final = 30.0
-#: Seconds until a sidecar is asked again whose node has yet to show a renewed certificate.
-_RENEWING: Final = 60.0
 _REMEMBERED: Final = 10_000
 _CHANGED: Final = Retry(1.0, "Changed", "the process group changed meanwhile: looking again")
 
@@ -131,7 +129,7 @@ class Performer:
             if isinstance(act, acts.WakeNode) and isinstance(outcome, Retry):
                 # All nodes are slow, and the status says what a pod lacks: no event for each.
                 again, outcome = outcome.after, DONE
-            acted = acted or outcome is None
+            acted = acted or outcome is None or isinstance(outcome, Stop)
             report.said.append(Said(act.name, outcome or DONE, self._clock.monotonic() - began))
         return Performed(report, acted, again)
 
@@ -241,8 +239,8 @@ class Performer:
         await self._client.patch(act.resource, act.seen.key, patch)
         return None
 
-    async def _update_images(self, seen: GroupSeen, act: acts.UpdateImages) -> None:
-        """Change images, if the pod is still the one, and made from what it was."""
+    async def _update_images(self, seen: GroupSeen, act: acts.UpdateImages) -> Outcome:
+        """Change images, if the pod is still the one, and made from what it was; and say so."""
         made_from = f"/metadata/annotations/{names.SPEC_HASH.replace('/', '~1')}"
         operations: list[Json] = [
             {"op": "test", "path": "/metadata/uid", "value": act.uid},
@@ -253,6 +251,9 @@ class Performer:
             path = f"/spec/{place}/image"
             operations.append({"op": "replace", "path": path, "value": image})
         await self._client.patch(PODS, seen.key, JsonPatch(tuple(operations)))
+        images = ", ".join(sorted(set(act.images.values())))
+        words = f"containers beside fdbserver in pod {seen.key.name} get {images} in place"
+        return Stop(0.0, "SidecarUpgraded", f"{words}: fdbserver runs on as it is")
 
     async def _sync_files(self, seen: GroupSeen, act: acts.SyncFiles) -> Outcome | None:
         """Have the sidecar copy files; say on the pod that it did, or wake its node."""
@@ -276,22 +277,8 @@ class Performer:
         return await self._waker.woken(pod, f" ({', '.join(behind)})")
 
     async def _renew(self, seen: GroupSeen, act: acts.RenewCertificate) -> Outcome | None:
-        """Have the sidecar read its certificates anew; say on the pod that it shows that one."""
         pod = seen.pod
-        if pod is None:
-            return None
-        try:
-            if await shows(self._agents(pod), act.wanted):
-                await annotate(self._client, pod, names.SIDECAR_CERTIFICATE, act.wanted)
-                return None
-        except PeerError as error:
-            words = f"the sidecar of pod {pod.metadata.name} must show its certificate"
-            return Retry(TOUCH, error.reason, f"{words}: {error.message}")
-        await self._waker.woken(pod)
-        words = f"the sidecar of pod {pod.metadata.name} has yet to show the certificate of its"
-        return Retry(
-            _RENEWING, "CertificateAwaited", f"{words} secret: its node must show it first"
-        )
+        return None if pod is None else await self._waker.renewed(pod, self._agents(pod), act)
 
 
 def _still(fresh: Iterable[Act], chosen: tuple[Act, ...]) -> Iterator[Act]:

@@ -27,11 +27,10 @@ from stateward.sim.fdb.keepers import Split
 from stateward.sim.fdb.programs import FdbProgram, Ground
 from stateward.sim.fdb.reading import (
     StoreLookup,
-    config_maps_of,
     is_split,
     keeper_of,
     mounted,
-    secrets_of,
+    mounted_by,
     seen_by,
     version_of,
 )
@@ -87,8 +86,8 @@ class FdbPods:
         #: Tells whether a pod is on a node that hears nothing of Kubernetes.
         self.is_lost: Callable[[str], bool] = lambda _uid: False
         api.store.listen(self._on_pod, PODS.name)
-        api.store.listen(self._on_config_map, CONFIG_MAPS.name)
-        api.store.listen(self._on_secret, SECRETS.name)
+        for kind in (CONFIG_MAPS, SECRETS):
+            api.store.listen(self._on_mounted, kind.name)
 
     def run(self, launch: Launch) -> FdbProgram | str:
         """Start what runs in a pod, or say why it must wait."""
@@ -157,16 +156,10 @@ class FdbPods:
 
     # ------------------------------------------------------------------ what changes
 
-    def _on_config_map(self, event: StoreEvent) -> None:
+    def _on_mounted(self, event: StoreEvent) -> None:
         key = event.now.key
         for it in self._tenants.values():
-            if it.key.namespace == key.namespace and key.name in config_maps_of(it.launch.pod):
-                self._later(it, _SHOWN, self._show)
-
-    def _on_secret(self, event: StoreEvent) -> None:
-        key = event.now.key
-        for it in self._tenants.values():
-            if it.key.namespace == key.namespace and key.name in secrets_of(it.launch.pod):
+            if it.key.namespace == key.namespace and key.name in mounted_by(it.launch.pod):
                 self._later(it, _SHOWN, self._show)
 
     def _on_pod(self, event: StoreEvent) -> None:

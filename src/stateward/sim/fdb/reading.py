@@ -89,16 +89,11 @@ def has_certificate(pod: Json, view: PodView, lookup: StoreLookup) -> bool:
     return all(variables.get(f"FDB_TLS_{it}_FILE") in files for it in ("CERTIFICATE", "KEY"))
 
 
-def config_maps_of(pod: Json) -> set[str]:
-    """Return the config maps that are mounted in a pod."""
-    found = (it.get("configMap") for it in pod["spec"].get("volumes") or ())
-    return {it.get("name", "") for it in found if it}
-
-
-def secrets_of(pod: Json) -> set[str]:
-    """Return the secrets that are mounted in a pod."""
-    found = (it.get("secret") for it in pod["spec"].get("volumes") or ())
-    return {it.get("secretName", "") for it in found if it}
+def mounted_by(pod: Json) -> set[str]:
+    """Return the names of config maps and secrets that are mounted in a pod."""
+    volumes = pod["spec"].get("volumes") or ()
+    maps = {(it.get("configMap") or {}).get("name", "") for it in volumes}
+    return maps | {(it.get("secret") or {}).get("secretName", "") for it in volumes}
 
 
 def is_split(pod: Json) -> bool:

@@ -53,9 +53,8 @@ def judge(scene: Scene) -> Transport:
     if dropped and scene.absent:
         # Whoever comes back looks for coordinators where they were: there they must be found.
         kinds |= scene.former
-        held = (
-            held or f"the old address is kept until these are back, or go: {_shown(scene.absent)}"
-        )
+        names = _shown(scene.absent)
+        held = held or f"the old address is kept until these are back, or go: {names}"
     return Transport(
         True in kinds,
         False in kinds,
