@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.sim.fdb.scripts import everyday, maintaining, tls, topologies, upgrades
+from stateward.sim.fdb.scripts import everyday, maintaining, sidecars, tls, topologies, upgrades
 from stateward.sim.fdb.scripts.kit import Script
 
 SCENARIOS: Final[dict[str, Script]] = {
@@ -12,5 +12,6 @@ SCENARIOS: Final[dict[str, Script]] = {
     **maintaining.SCENARIOS,
     **topologies.SCENARIOS,
     **tls.SCENARIOS,
+    **sidecars.SCENARIOS,
     **upgrades.SCENARIOS,
 }

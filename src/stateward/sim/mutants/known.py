@@ -71,6 +71,9 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M57": ("MAINTAIN", Clue("fdb-maintenance-others")),
     "M58": ("MAINTAIN", Clue("fdb-maintenance")),
     "M59": ("MAINTAIN", Clue("fdb-maintenance")),
+    "M80": ("L0", Clue("fdb-tls-sidecar")),
+    "M81": ("L0", Clue("fdb-tls-renewed")),
+    "M82": ("L0", Clue("fdb-tls-away")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and

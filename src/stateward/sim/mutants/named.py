@@ -9,6 +9,7 @@ from stateward.sim.mutants.fdb import (
     leaving,
     maintaining,
     places,
+    sidecars,
     staying,
     transport,
     upgrading,
@@ -23,6 +24,7 @@ _BUGS: Final = (
     *places.BUGS,
     *staying.BUGS,
     *transport.BUGS,
+    *sidecars.BUGS,
     *upgrading.BUGS,
 )
 NAMED: Final[dict[str, Named]] = {it.id: it for it in sorted(_BUGS, key=lambda it: it.id)}
