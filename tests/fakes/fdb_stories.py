@@ -15,7 +15,9 @@ from typing import Any
 from fakes.fdb_mangling import MangledWorld
 from fakes.fdb_watching import Watcher, addresses_of, coordinates
 from stateward.emulate.fdb.database import Database
+from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.fdb.cluster.believing import Own
 from stateward.fdb.model import names
 from stateward.fdb.operator import FdbOptions, assemble
 from stateward.kube.client import MergePatch
@@ -73,13 +75,14 @@ def single(**over: Any) -> Json:
     return merged(spec(**few), over)
 
 
-def operator(around: Surroundings, *, certified: bool = True) -> Supervisor:
+def operator(around: Surroundings, *, certified: bool = True, own: Own | None = None) -> Supervisor:
     """Put the operator together as it is."""
     options = FdbOptions(
         databases=around.databases,
-        agents=lambda pod: around.agents.reach(pod.status.pod_ip),
+        agents=by_pod(around.agents),
         lease=ObjectKey(NAMESPACE, "fdb-operator"),
         certified=certified,
+        own=own,
     )
     return assemble(around.client, around.ports, around.identity, around.metrics, options=options)
 

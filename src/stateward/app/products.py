@@ -104,6 +104,7 @@ async def _foundationdb(site: Site) -> AsyncIterator[Supervisor]:
             selector=site.settings.selector,
             names_resolve=site.settings.local_cluster is None,
             certified=tls is not None,
+            own=tls.read if tls is not None else None,
             lease=site.settings.lease("foundationdb"),
         )
         yield fdb.assemble(site.client, site.ports, site.identity, site.metrics, options=options)

@@ -10,6 +10,7 @@ from stateward.core.ports import Ports
 from stateward.fdb.admin.pod_agent import PodAgent
 from stateward.fdb.admin.ports import Databases
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.fdb.cluster.believing import Own
 from stateward.fdb.cluster.controller import CONTROLLER, ClusterReconciler
 from stateward.fdb.cluster.hands.fence import Fence
 from stateward.fdb.cluster.hands.tools import Tools
@@ -82,6 +83,8 @@ class FdbOptions:
     names_resolve: bool = True
     #: Whether it has a certificate of its own, to ask databases and sidecars that speak TLS.
     certified: bool = True
+    #: Reads that certificate, to see whether it is believed; None: nobody can look at it.
+    own: Own | None = None
     #: None: this instance acts alone and nobody is asked.
     lease: ObjectKey | None = LEASE
 
@@ -222,7 +225,7 @@ class _Room:
 def _cluster_controller(room: _Room) -> Controller:
     kit, watched = room.kit, room.watched
     plans = Plans(names_resolve=kit.options.names_resolve)
-    archive = Archive(room.acting, kit.ports.clock)
+    archive = Archive(room.acting, kit.ports.clock, kit.options.own)
     listening = Listening(room.eyes.caches, archive, kit.options.certified)
     observer = Observer(Sources(room.eyes, kit.options.databases, plans, listening))
     chance = kit.ports.stream("groups").chance

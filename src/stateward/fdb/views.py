@@ -69,6 +69,8 @@ class GroupView:
     processes: tuple[Reporting, ...] = ()
     #: When it was last proved that its data has left it.
     proved_at: float | None = None
+    #: Until when the last order counted that its pod shall be made anew; None: there was none.
+    ordered_until: float | None = None
 
     def reporting(self, processes: tuple[Reporting, ...]) -> GroupView:
         """Return the same with those who report now; others are kept in mind as they are."""
@@ -91,6 +93,7 @@ class GroupView:
             self.zone,
             processes,
             self.proved_at,
+            self.ordered_until,
         )
 
     @property

@@ -13,11 +13,13 @@ import pytest
 import trustme
 
 from local.keepers.runs import fdbserver, running
+from stateward.core import pems
 from stateward.core.errors import OutcomeUnknown, PeerConfused, PeerUnreachable
 from stateward.fdb.admin.errors import ProgramUnusable
 from stateward.fdb.admin.pod_agent import AgentRefused, http
 from stateward.fdb.admin.pod_agent.http import HttpAgent, HttpAgents
 from stateward.fdb.admin.session import Tls
+from stateward.fdb.groups.syncing import shows
 
 
 @dataclass(frozen=True)
@@ -190,6 +192,38 @@ async def test_each_believes_the_other_by_its_papers(
             return
         with pytest.raises(PeerUnreachable):
             await it.agent.copy()
+
+
+async def test_a_renewed_certificate_is_shown_when_it_was_asked_to_read_it(tmp_path: Path) -> None:
+    authority = trustme.CA()
+    server = papers(tmp_path / "server", authority, "127.0.0.1")
+    ours = papers(tmp_path / "ours", authority, "operator.example")
+    before = pems.fingerprint(server.certificate.read_bytes())
+    async with pod(tmp_path, ours, server=server) as it:
+        assert await it.agent.certificate() == before
+        renewed = papers(tmp_path / "renewed", authority, "127.0.0.1")
+        for name in ("cert", "key"):
+            (tmp_path / "server" / name).write_bytes((tmp_path / "renewed" / name).read_bytes())
+        assert await it.agent.certificate() == before, "nobody has asked it yet"
+        assert await shows(it.agent, pems.fingerprint(renewed.certificate.read_bytes()))
+        assert not await shows(it.agent, before), "what is gone cannot be had again"
+
+
+async def test_who_shows_what_we_do_not_believe_is_not_looked_at(tmp_path: Path) -> None:
+    server = papers(tmp_path / "server", trustme.CA(), "127.0.0.1")
+    ours = papers(tmp_path / "ours", trustme.CA(), "operator.example")
+    async with pod(tmp_path, ours, server=server) as it:
+        with pytest.raises(PeerUnreachable):
+            await it.agent.certificate()
+        with pytest.raises(PeerUnreachable):
+            await it.agent.refresh()
+
+
+async def test_without_tls_no_certificate_is_shown_and_none_can_be_read(tmp_path: Path) -> None:
+    async with pod(tmp_path) as it:
+        assert await it.agent.certificate() == ""
+        with pytest.raises(AgentRefused):
+            await it.agent.refresh()
 
 
 async def test_papers_that_are_not_there(tmp_path: Path) -> None:

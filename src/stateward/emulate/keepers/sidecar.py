@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from stateward.core.errors import UsageError
-from stateward.emulate import peers
+from stateward.core.peers import rules as peers
 from stateward.emulate.keepers.image import VERSION_FILE, Image
 from stateward.emulate.keepers.split.substitutions import Wishes, substitutions
 from stateward.emulate.keepers.split.work import Orders, Work

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from stateward.core.clock import Clock
+from stateward.core.peers.meeting import Side
 from stateward.core.version import Version
 from stateward.fdb.admin import running
 from stateward.fdb.admin.answers import Answer
@@ -46,6 +47,14 @@ class Tls:
             return None
         rules = environment.get("FDB_TLS_VERIFY_PEERS", "")
         return cls(Path(certificate), Path(key), Path(authority), rules)
+
+    def read(self) -> Side | None:
+        """Return what the files hold now; None: they cannot be read, as who uses them will say."""
+        try:
+            texts = [it.read_bytes() for it in (self.certificate, self.key, self.authority)]
+        except OSError:
+            return None
+        return Side(*texts)
 
     def environment(self) -> dict[str, str]:
         """Return what FoundationDB's programs read."""

@@ -69,6 +69,8 @@ class Reader:
     has_authority: bool = False
     #: Whether it cannot do without an authority of its own.
     needs_authority: bool = False
+    #: What the certificates of its peers must fulfil.
+    rules: str = ""
 
     def papers(self) -> Iterator[Found]:
         """Yield every file that it is told of, and what is missing or cannot be."""
@@ -91,6 +93,12 @@ class Reader:
         names = {str(it.get("name")) for it in _objects(self._container.get("env"))}
         told = (it.partition("=")[0].strip().lower().replace("-", "_") for it in self.parameters)
         return "FDB_TLS_PASSWORD" in names or "tls_password" in told
+
+    @property
+    def trusts_the_spec(self) -> bool:
+        """Whether it believes the authorities that the spec names, and no others."""
+        path, _ = self._named(AUTHORITY)
+        return self.has_authority and path is not None and (not path or path in _OURS)
 
     # ------------------------------------------------------------------ names
 

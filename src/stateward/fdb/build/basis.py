@@ -29,6 +29,8 @@ class Basis:
     connection: ConnectionString | None = None
     #: The database was made: who loses the status must not take it for one that is yet to be.
     made: bool = False
+    #: Which certificate sidecars shall show, by class and SHA-256; none: nobody can tell.
+    certificates: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
         if not (self.tls or self.plain):

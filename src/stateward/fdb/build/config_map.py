@@ -70,6 +70,7 @@ def _own(basis: Basis, classes: set[tuple[ProcessClass, int, ImageType]]) -> dic
         found[names.STAGED_VERSION_KEY] = basis.staged
     if basis.spec.trusted_cas:
         found[names.CA_FILE_KEY] = "".join(f"{it.strip()}\n" for it in basis.spec.trusted_cas)
+    found |= {names.certificate_key(name): it for name, it in basis.certificates}
     for process_class, servers, image_type in sorted(classes):
         key = _key(process_class, servers, image_type)
         if image_type == "unified":

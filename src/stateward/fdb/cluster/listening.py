@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from stateward.core.facts import Fact, Known
 from stateward.fdb.api.checks.transport import lacks
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.api.spec import FoundationDBClusterSpec
@@ -13,12 +14,15 @@ from stateward.fdb.cluster.papers import Archive
 from stateward.fdb.cluster.plans import Plans
 from stateward.fdb.decide.tls import listeners
 from stateward.fdb.groups.caches import GroupCaches
+from stateward.fdb.groups.seen import claim_key
+from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
-from stateward.fdb.model.names import SPEC_HASH, config_map_name
+from stateward.fdb.model.names import SPEC_HASH, certificate_key, config_map_name
 from stateward.fdb.model.transport import Papers, Transport
-from stateward.fdb.status.processes import roster
+from stateward.fdb.status.processes import Roster, roster
 from stateward.fdb.status.reading import Status
 from stateward.kube.meta import ObjectKey
+from stateward.kube.objects.configs import ConfigMap
 
 _NO_CERTIFICATE = (
     "the operator itself must have a certificate to ask with TLS: FDB_TLS_CERTIFICATE_FILE,"
@@ -55,11 +59,13 @@ class Listening:
             files=config_map.data if config_map is not None else {},
             former=frozenset(former),
             roster=roster(status),
-            papers=await self._papers(cluster, plans, connection),
+            papers=_kept(await self._papers(cluster, plans, connection), spec, config_map),
             staying=frozenset(it.spec.process_group_id for it in staying),
         )
         if listeners.is_to_begin(scene):
             scene = replace(scene, lacking=tuple(self._lacking(spec, staying)))
+        elif len(former) > 1:
+            scene = replace(scene, absent=tuple(self._absent(staying, scene.roster)))
         return listeners.judge(scene)
 
     async def _papers(
@@ -76,6 +82,19 @@ class Listening:
             return replace(found, flaws=(*found.flaws, _NO_CERTIFICATE))
         return found
 
+    def _absent(
+        self, groups: Iterable[FoundationDBProcessGroup], found: Fact[Roster]
+    ) -> Iterable[str]:
+        """Yield who has run and does not report: it may know its coordinators of before alone."""
+        there = found.value.groups if isinstance(found, Known) else {}
+        for it in groups:
+            key = it.metadata.key
+            claim, pod = self.caches.claims.get(claim_key(key)), self.caches.pods.get(key)
+            bound = claim is not None and claim.status.phase == "Bound"
+            ran = bound or (pod is not None and bool(pod.status.pod_ip))
+            if ran and len(there.get(it.spec.process_group_id, ())) < it.spec.servers_per_pod:
+                yield it.metadata.name
+
     def _lacking(
         self, spec: FoundationDBClusterSpec, groups: Iterable[FoundationDBProcessGroup]
     ) -> Iterable[str]:
@@ -86,3 +105,17 @@ class Listening:
             is_other = pod is not None and told != pod_hash(it)
             if is_other or any(lacks(spec, it.spec.process_settings)):
                 yield it.metadata.name
+
+
+def _kept(papers: Papers, spec: FoundationDBClusterSpec, config: ConfigMap | None) -> Papers:
+    """Return the same with what sidecars were told to show, while nobody knows better.
+
+    What cannot be used is not what they should read: they would be reached by nobody then.
+    """
+    if papers.sidecars or not (papers.flaws or papers.unknown) or config is None:
+        return papers
+    if not (spec.sidecar_container.enable_tls and spec.image_type == "split"):
+        return papers
+    keys = ((str(it), certificate_key(it)) for it in sorted(ProcessClass))
+    told = tuple((name, config.data[key]) for name, key in keys if key in config.data)
+    return replace(papers, sidecars=told)

@@ -144,6 +144,7 @@ class Observer:
             heard.connection,
             made=heard.configured,
             kinds=(transport.tls, transport.plain),
+            certificates=transport.papers.sidecars,
             staged=heard.staged,
         )
         return transport, plan

@@ -10,16 +10,20 @@ import base64
 import binascii
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol, TypeAlias, TypeVar
 
 from stateward.core import moments, pems
 from stateward.core.clock import Clock
+from stateward.core.peers.meeting import Side
 from stateward.core.pem_keys import key_flaw
 from stateward.fdb.api import questions
 from stateward.fdb.api.checks.transport import lacks, readers
 from stateward.fdb.api.papers import AUTHORITY, CERTIFICATE, KEY, InSecret, Paper, Reader
 from stateward.fdb.api.spec import FoundationDBClusterSpec
+from stateward.fdb.cluster import believing
+from stateward.fdb.cluster.believing import Own, Shown
 from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.names import SIDECAR_CONTAINER
 from stateward.fdb.model.transport import Papers
 from stateward.kube.errors import Forbidden, NotFound
 from stateward.kube.meta import Object, ObjectKey
@@ -27,6 +31,8 @@ from stateward.kube.objects.configs import Secret
 from stateward.kube.resources import SECRETS, Resource
 
 S = TypeVar("S", bound=Object)
+#: By what they are: where files come from, for people, and what they hold.
+_Files: TypeAlias = Mapping[str, tuple[str, bytes]]
 
 #: Seconds for which a secret that was read is believed.
 _GOOD_FOR: Final = 30.0
@@ -51,19 +57,22 @@ class _Findings:
     flaws: list[str] = field(default_factory=list)
     unknown: str = ""
     endings: list[tuple[float, str]] = field(default_factory=list)
+    sidecars: dict[str, str] = field(default_factory=dict)
 
     def papers(self) -> Papers:
         """Return them, each once, in an order that stays."""
         soonest = min(self.endings, default=(0.0, ""))[1]
-        return Papers(tuple(dict.fromkeys(self.flaws)), self.unknown, soonest)
+        told = () if self.flaws or self.unknown else tuple(sorted(self.sidecars.items()))
+        return Papers(tuple(dict.fromkeys(self.flaws)), self.unknown, soonest, told)
 
 
 class Archive:
     """Reads secrets, and not again and again."""
 
-    def __init__(self, client: Getter, clock: Clock) -> None:
+    def __init__(self, client: Getter, clock: Clock, own: Own | None = None) -> None:
         self._client = client
         self._clock = clock
+        self._own = own
         self._read: dict[ObjectKey, tuple[float, Mapping[str, str]]] = {}
 
     async def look(
@@ -71,7 +80,7 @@ class Archive:
     ) -> Papers:
         """Return what is wrong with the certificates that pods of some classes need."""
         found = _Findings()
-        every: dict[tuple[Paper, ...], Reader] = {}
+        every: dict[tuple[tuple[Paper, ...], str, str], tuple[Reader, list[ProcessClass]]] = {}
         for process_class in sorted(classes):
             settings = questions.settings_for(spec, process_class)
             found.flaws.extend(
@@ -79,10 +88,17 @@ class Archive:
                 for it in lacks(spec, settings)
             )
             for reader in readers(spec, settings):
-                every.setdefault(tuple(_papers(reader)), reader)
-        for papers, reader in every.items():
+                alike = (tuple(_papers(reader)), reader.name, reader.rules)
+                every.setdefault(alike, (reader, []))[1].append(process_class)
+        for (papers, _, _), (reader, mine) in every.items():
             try:
-                await self._inspect(namespace, papers, reader, found)
+                there = await self._inspect(namespace, papers, reader, found)
+                refused = [*self._refused(_shown(there, reader, spec))]
+                self._forget(namespace, papers if refused else ())
+                found.flaws.extend(refused)
+                if reader.name == SIDECAR_CONTAINER and CERTIFICATE in there:
+                    shown = pems.fingerprint(there[CERTIFICATE][1])
+                    found.sidecars.update(dict.fromkeys(map(str, mine), shown))
             except Flawed as error:
                 found.flaws.append(str(error))
             except Forbidden as error:
@@ -91,8 +107,8 @@ class Archive:
 
     async def _inspect(
         self, namespace: str, papers: tuple[Paper, ...], reader: Reader, found: _Findings
-    ) -> None:
-        """Judge the files of one container, as far as they come from secrets."""
+    ) -> _Files:
+        """Judge the files of one container, as far as they come from secrets; return them."""
         there: dict[str, tuple[str, bytes]] = {}
         for it in papers:
             if isinstance(it.where, InSecret):
@@ -104,14 +120,24 @@ class Archive:
         try:
             found.endings.extend(self._judge(there, password=reader.has_password))
         except Flawed:
-            for it in papers:  # who mends it is heard in the next look
-                if isinstance(it.where, InSecret):
-                    self._read.pop(ObjectKey(namespace, it.where.secret), None)
+            self._forget(namespace, papers)
             raise
+        return there
 
-    def _judge(
-        self, files: Mapping[str, tuple[str, bytes]], *, password: bool
-    ) -> Iterator[tuple[float, str]]:
+    def _refused(self, shown: Shown | None) -> Iterable[str]:
+        """Return who would refuse whom, as far as that can be seen."""
+        if shown is None:
+            return ()
+        own = self._own() if self._own is not None else None
+        return believing.flaws(shown, own, self._clock.now())
+
+    def _forget(self, namespace: str, papers: Iterable[Paper]) -> None:
+        """Read secrets anew in the next look: who mends one is heard soon."""
+        for it in papers:
+            if isinstance(it.where, InSecret):
+                self._read.pop(ObjectKey(namespace, it.where.secret), None)
+
+    def _judge(self, files: _Files, *, password: bool) -> Iterator[tuple[float, str]]:
         """Yield which certificate ends soon; raise Flawed for what cannot be used."""
         for kind in (CERTIFICATE, AUTHORITY):
             if kind in files and not pems.are_certificates(files[kind][1]):
@@ -149,6 +175,17 @@ class Archive:
             del self._read[next(iter(self._read))]
         self._read[key] = (now, found.data)
         return found.data
+
+
+def _shown(files: _Files, reader: Reader, spec: FoundationDBClusterSpec) -> Shown | None:
+    """Return what a container shows and believes; None: not all of that can be seen from here."""
+    told = "\n".join(spec.trusted_cas).encode() if reader.trusts_the_spec else b""
+    given = {AUTHORITY: ("spec.trustedCAs", told)} if pems.are_certificates(told) else {}
+    found = {**given, **files}
+    if reader.has_password or not {CERTIFICATE, KEY, AUTHORITY} <= found.keys():
+        return None
+    side = Side(found[CERTIFICATE][1], found[KEY][1], found[AUTHORITY][1])
+    return Shown(side, found[CERTIFICATE][0], found[AUTHORITY][0], reader)
 
 
 def _papers(reader: Reader) -> Iterator[Paper]:

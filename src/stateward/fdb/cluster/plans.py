@@ -67,17 +67,20 @@ class Plans:
         *,
         made: bool = False,
         kinds: tuple[bool, bool] | None = None,
+        certificates: tuple[tuple[str, str], ...] = (),
         staged: Version | None = None,
     ) -> Plan:
         """Return what a cluster wants while a version runs and it is found by this.
 
-        ``kinds`` says whether processes listen with TLS, and without; ``staged`` is the version
-        whose programs pods are given, for all to change to it at once.
+        ``kinds`` says whether processes listen with TLS, and without; ``certificates`` what
+        sidecars show; ``staged`` is the version whose programs pods are given, for all to change
+        to it at once.
         """
         spec = self.spec(cluster)
         kinds = kinds or listeners(spec, connection)
-        asked = (cluster.metadata.generation, running, connection, made, kinds, staged)
-        found = _Found(connection, made, *kinds)
+        listen = (kinds, certificates)
+        asked = (cluster.metadata.generation, running, connection, made, listen, staged)
+        found = _Found(connection, made, *kinds, certificates)
         understood = _understood(spec, running, staged)
         return self._plans.recall(
             cluster.metadata.uid,
@@ -129,6 +132,7 @@ class _Found:
     made: bool
     tls: bool
     plain: bool
+    certificates: tuple[tuple[str, str], ...]
 
 
 def _wanted(
@@ -145,6 +149,7 @@ def _wanted(
         plain=found.plain,
         connection=found.connection,
         made=found.made,
+        certificates=found.certificates,
     )
 
 

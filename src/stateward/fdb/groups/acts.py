@@ -107,6 +107,15 @@ class SyncFiles:
 
 
 @dataclass(frozen=True, slots=True)
+class RenewCertificate:
+    """Have the sidecar show the certificate that its secret has by now."""
+
+    name: ClassVar[str] = "RenewCertificate"
+
+    wanted: str
+
+
+@dataclass(frozen=True, slots=True)
 class WakeNode:
     """Have the node show a unified pod what the config map says: its monitor reads it then."""
 
@@ -154,6 +163,7 @@ Act: TypeAlias = (
     | Relabel
     | UpdateImages
     | SyncFiles
+    | RenewCertificate
     | WakeNode
     | DropFinalizer
     | Await

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stateward.core.moments import from_rfc3339
+from stateward.fdb.admin.pod_agent.pods import asks_for_certificates
 from stateward.fdb.api.group import FoundationDBProcessGroupSpec
 from stateward.fdb.build.config_map import conf_text
 from stateward.fdb.decide.groups.conditions import runs_with
@@ -27,6 +28,7 @@ from stateward.fdb.groups.acts import (
     DropFinalizer,
     Refuse,
     Relabel,
+    RenewCertificate,
     SyncFiles,
     UpdateImages,
     WakeNode,
@@ -239,12 +241,27 @@ def _sync(seen: GroupSeen) -> Iterator[Act]:
         return
     if wanted and pod.metadata.annotations.get(names.CONFIG_HASH) != wanted:
         yield SyncFiles(wanted)
+    elif (certificate := _certificate(seen, pod)) != "":
+        yield RenewCertificate(certificate)
     if spec.image_type == "unified" and seen.data is not None:
         conf = conf_text(seen.data, spec)
         # One that never said anything may not: its node is not slow.
         has_spoken = names.LAUNCHER_CONFIGURATION in pod.metadata.annotations
         if conf is not None and has_spoken and not runs_with(pod, conf):
             yield WakeNode(conf)
+
+
+def _certificate(seen: GroupSeen, pod: Pod) -> str:
+    """Return which certificate the sidecar of a pod shall show and was not seen to; empty: none.
+
+    A pod that was made from something else may have another secret.
+    """
+    told = pod.metadata.annotations
+    if told.get(names.SPEC_HASH) != seen.wanted.pod_hash or not asks_for_certificates(pod):
+        return ""
+    key = names.certificate_key(seen.group.spec.process_class)
+    wanted = (seen.data or {}).get(key, "")
+    return "" if told.get(names.SIDECAR_CERTIFICATE) == wanted else wanted
 
 
 # ------------------------------------------------------------------ leaving

@@ -31,6 +31,7 @@ _MADE_BY: Final = frozenset(
         names.PUBLIC_IP,
         names.PUBLIC_IP_SOURCE,
         names.IP_FAMILY,
+        names.SIDECAR_CERTIFICATE,
     }
 )
 

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
-from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Stop, Wait
 from stateward.fdb.admin.pod_agent import AgentRefused, PodAgent
 from stateward.fdb.api.kind import PROCESS_GROUPS
 from stateward.fdb.build import claim as claims
@@ -105,6 +105,7 @@ class Performer:
             acts.Relabel: self._relabel,
             acts.UpdateImages: self._update_images,
             acts.SyncFiles: self._sync_files,
+            acts.RenewCertificate: self._renew,
             acts.WakeNode: self._waker.wake,
             acts.DropFinalizer: self._drop_finalizer,
         }
@@ -128,7 +129,7 @@ class Performer:
             if isinstance(act, acts.WakeNode) and isinstance(outcome, Retry):
                 # All nodes are slow, and the status says what a pod lacks: no event for each.
                 again, outcome = outcome.after, DONE
-            acted = acted or outcome is None
+            acted = acted or outcome is None or isinstance(outcome, Stop)
             report.said.append(Said(act.name, outcome or DONE, self._clock.monotonic() - began))
         return Performed(report, acted, again)
 
@@ -238,8 +239,8 @@ class Performer:
         await self._client.patch(act.resource, act.seen.key, patch)
         return None
 
-    async def _update_images(self, seen: GroupSeen, act: acts.UpdateImages) -> None:
-        """Change images, if the pod is still the one, and made from what it was."""
+    async def _update_images(self, seen: GroupSeen, act: acts.UpdateImages) -> Outcome:
+        """Change images, if the pod is still the one, and made from what it was; and say so."""
         made_from = f"/metadata/annotations/{names.SPEC_HASH.replace('/', '~1')}"
         operations: list[Json] = [
             {"op": "test", "path": "/metadata/uid", "value": act.uid},
@@ -250,6 +251,9 @@ class Performer:
             path = f"/spec/{place}/image"
             operations.append({"op": "replace", "path": path, "value": image})
         await self._client.patch(PODS, seen.key, JsonPatch(tuple(operations)))
+        images = ", ".join(sorted(set(act.images.values())))
+        words = f"containers beside fdbserver in pod {seen.key.name} get {images} in place"
+        return Stop(0.0, "SidecarUpgraded", f"{words}: fdbserver runs on as it is")
 
     async def _sync_files(self, seen: GroupSeen, act: acts.SyncFiles) -> Outcome | None:
         """Have the sidecar copy files; say on the pod that it did, or wake its node."""
@@ -271,6 +275,10 @@ class Performer:
             await annotate(self._client, pod, names.CONFIG_HASH, act.wanted)
             return None
         return await self._waker.woken(pod, f" ({', '.join(behind)})")
+
+    async def _renew(self, seen: GroupSeen, act: acts.RenewCertificate) -> Outcome | None:
+        pod = seen.pod
+        return None if pod is None else await self._waker.renewed(pod, self._agents(pod), act)
 
 
 def _still(fresh: Iterable[Act], chosen: tuple[Act, ...]) -> Iterator[Act]:

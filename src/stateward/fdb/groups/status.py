@@ -133,6 +133,9 @@ def _absence(seen: GroupSeen, outcome: Outcome) -> tuple[str, str, str]:
     """Return the same of a group with which nothing is wrong, and which does not serve."""
     if seen.holds_nothing:
         return "False", "HoldsNothing", "it holds nothing any more, and shall go"
+    if isinstance(outcome, Done) and seen.pod is not None and not seen.pod.metadata.deleting:
+        words = "its zone is under maintenance, and not all of its processes report"
+        return "False", "UnderMaintenance", words
     if isinstance(outcome, Done):
         return "False", "PodGoing", "its pod goes"
     return "False", outcome.reason, outcome.message

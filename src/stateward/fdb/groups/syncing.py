@@ -40,6 +40,14 @@ async def synchronize(
     return await _differing(agent, {it: wanted[it] for it in differing})
 
 
+async def shows(agent: PodAgent, wanted: str) -> bool:
+    """Have a sidecar show a certificate; tell whether it does: its node may not have it yet."""
+    if await agent.certificate() == wanted:
+        return True
+    await agent.refresh()
+    return await agent.certificate() == wanted
+
+
 async def _lacking(
     agent: PodAgent, data: Mapping[str, str], values: Mapping[str, str]
 ) -> str | None:

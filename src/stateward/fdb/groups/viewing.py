@@ -113,6 +113,7 @@ def _judged(seen: GroupSeen, memo: Memo, found: Fact[tuple[Reporting, ...]]) -> 
         zone=zone(seen),
         processes=processes,
         proved_at=_since(spec.exclusion_timestamp),
+        ordered_until=_since(spec.obsolete_until),
     )
 
 

@@ -9,9 +9,12 @@ from collections import OrderedDict
 from typing import Final
 
 from stateward.core.clock import Clock
+from stateward.core.errors import PeerError
 from stateward.core.outcome import Outcome, Retry
+from stateward.fdb.admin.pod_agent import PodAgent
 from stateward.fdb.groups import acts
 from stateward.fdb.groups.seen import GroupSeen
+from stateward.fdb.groups.syncing import shows
 from stateward.fdb.model import names
 from stateward.kube.client import Client, MergePatch
 from stateward.kube.objects.pods import Pod
@@ -21,6 +24,8 @@ from stateward.kube.resources import PODS
 TOUCH: Final = 15.0
 #: Seconds in which a monitor may say by itself that it has seen one, before its pod is touched.
 _ITSELF: Final = 3.0
+#: Seconds until a sidecar is asked again whose node has yet to show a renewed certificate.
+_RENEWING: Final = 60.0
 _REMEMBERED: Final = 10_000
 
 
@@ -48,6 +53,22 @@ class Waker:
         if not last.isdecimal() or now - int(last) >= TOUCH:
             await annotate(self._client, pod, names.OUTDATED, str(now))
         return Retry(TOUCH, "ConfigMapOutdated", _words(pod) + which)
+
+    async def renewed(
+        self, pod: Pod, agent: PodAgent, act: acts.RenewCertificate
+    ) -> Outcome | None:
+        """Have a sidecar read its certificates anew; say on its pod that it shows that one."""
+        name = pod.metadata.name
+        try:
+            if await shows(agent, act.wanted):
+                await annotate(self._client, pod, names.SIDECAR_CERTIFICATE, act.wanted)
+                return None
+        except PeerError as error:
+            words = f"the sidecar of pod {name} must show its certificate: {error.message}"
+            return Retry(TOUCH, error.reason, words)
+        await self.woken(pod)
+        words = f"the sidecar of pod {name} has yet to show the certificate of its secret"
+        return Retry(_RENEWING, "CertificateAwaited", f"{words}: its node must show it first")
 
     def _since(self, uid: str, conf: str) -> float:
         now = self._clock.monotonic()

@@ -50,6 +50,8 @@ LAUNCHER_CONFIGURATION: Final = f"{DOMAIN}/launcher-current-configuration"
 LAUNCHER_ENVIRONMENT: Final = f"{DOMAIN}/launcher-environment"
 #: On a cluster: what becomes of volumes that an earlier one of its name left.
 LEFT_VOLUMES: Final = f"{DOMAIN}/left-volumes"
+#: On a pod: the certificate that its sidecar was last seen to show, by its SHA-256.
+SIDECAR_CERTIFICATE: Final = "stateward.dev/sidecar-certificate"
 #: Touched so that a node looks sooner for a config map that has changed.
 OUTDATED: Final = f"{DOMAIN}/outdated-config-map-seen"
 
@@ -193,6 +195,7 @@ STAGED_VERSION_KEY: Final = "staged-version"
 CA_FILE_KEY: Final = "ca-file"
 SIDECAR_CONF_KEY: Final = "sidecar-conf"
 _MONITOR_KEY: Final = "fdbmonitor-conf-"
+_CERTIFICATE_KEY: Final = "sidecar-certificate-"
 
 
 def unified_conf_key(process_class: ProcessClass) -> str:
@@ -210,10 +213,15 @@ def split_conf_key(process_class: ProcessClass, servers: int = 1) -> str:
     return f"{_MONITOR_KEY}{process_class}{density}"
 
 
+def certificate_key(process_class: ProcessClass | str) -> str:
+    """Return under which key it is said which certificate sidecars of a class shall show."""
+    return f"{_CERTIFICATE_KEY}{process_class}"
+
+
 def is_own_key(key: str) -> bool:
     """Tell whether the operator itself writes a key of the config map."""
     ours = {
         *(CLUSTER_FILE_KEY, RUNNING_VERSION_KEY, DATABASE_MADE_KEY, STAGED_VERSION_KEY),
         *(CA_FILE_KEY, SIDECAR_CONF_KEY),
     }
-    return key in ours or key.startswith(_MONITOR_KEY)
+    return key in ours or key.startswith((_MONITOR_KEY, _CERTIFICATE_KEY))

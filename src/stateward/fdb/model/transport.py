@@ -15,6 +15,8 @@ class Papers:
     unknown: str = ""
     #: Which of them ends soon, and when.
     ending: str = ""
+    #: Which one sidecars of split images shall show, by class: its SHA-256.
+    sidecars: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from stateward.core.errors import PeerConfused, PeerError, PeerUnreachable
@@ -19,6 +19,7 @@ R = TypeVar("R")
 
 #: Seconds after which a call that finds no way is given up.
 _NO_WAY: Final = 5.0
+_MANNER: Final = {True: "with TLS", False: "without TLS"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,7 @@ class AgentCall:
     verb: str
     host: str
     writes: bool = False
+    tls: bool = False
 
     def __str__(self) -> str:
         return f"sidecar {self.verb} at {self.host}"
@@ -43,8 +45,11 @@ class SimAgents:
 
     def reach(self, host: str, *, tls: bool = False) -> PodAgent:
         """Return the sidecar of the pod at an address; nobody is asked yet."""
-        del tls  # certificates are never wrong here
-        return SimAgent(host, self._send)
+
+        async def send(call: AgentCall, perform: Callable[[FdbProgram, Split], R]) -> R:
+            return await self._send(replace(call, tls=tls), perform)
+
+        return SimAgent(host, send)
 
     async def close(self) -> None:
         """End all connections."""
@@ -55,6 +60,8 @@ class SimAgents:
             if program is None or not isinstance(program.keeper, Split):
                 await asyncio.sleep(_NO_WAY)
                 raise PeerUnreachable(f"{call}: no way there")
+            if program.keeper.errands.tls is not call.tls:
+                raise PeerUnreachable(f"{call}: it speaks {_MANNER[not call.tls]}")
             return perform(program, program.keeper)
 
         return await self._network.send(call, carried, _refusal)
@@ -104,6 +111,18 @@ class SimAgent:
             lambda _, keeper: found.update(keeper.errands.values),
         )
         return found
+
+    async def certificate(self) -> str:
+        """Return the SHA-256 of the certificate that it shows."""
+        found = await self._send(
+            AgentCall("certificate", self._host), lambda _, keeper: keeper.shown
+        )
+        return str(found)
+
+    async def refresh(self) -> None:
+        """Have it read its certificates anew."""
+        call = AgentCall("refresh_certs", self._host, writes=True)
+        await self._send(call, lambda _, keeper: keeper.refresh())
 
 
 def _refusal(kind: Kind, call: Asked) -> PeerError | None:

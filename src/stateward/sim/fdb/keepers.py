@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final, Protocol
 
+from stateward.core import pems
 from stateward.core.chance import Chance
 from stateward.core.version import Version
 from stateward.emulate.keepers.classic import conf as confs
@@ -150,6 +151,9 @@ class Errands:
     files: tuple[str, ...]
     monitor_conf: str
     values: Mapping[str, str]
+    #: Whether the sidecar speaks TLS, and where its certificate is.
+    tls: bool = False
+    certificate: str = ""
 
 
 @dataclass(slots=True)
@@ -162,6 +166,8 @@ class Split:
     certified: bool = False
     #: What was copied, by names.
     copied: dict[str, bytes] = field(default_factory=dict)
+    #: The certificate that the sidecar shows since it read it, by its SHA-256; empty: none.
+    shown: str = ""
     _mounted: Mapping[str, bytes] = field(default_factory=dict)
     _pauses: dict[str, float] = field(default_factory=dict)
 
@@ -185,6 +191,11 @@ class Split:
         if conf is not None:
             text = substituted(conf.decode(), errands.values)
             self.copied[MONITOR_CONF] = text.encode()
+
+    def refresh(self) -> None:
+        """Read the certificate anew that the sidecar shows."""
+        path = self.errands.certificate
+        self.shown = pems.fingerprint(self._mounted.get(path, b"")) if self.errands.tls else ""
 
     def has(self, name: str) -> bool:
         """Tell whether something is among what was copied: files, and programs of the sidecar."""

@@ -6,10 +6,9 @@ from contextvars import Context
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from stateward.fdb.admin.pod_agent import PodAgent
+from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.operator import LEASE, FdbOptions, assemble
 from stateward.kube.meta import ObjectKey
-from stateward.kube.objects.pods import Pod
 from stateward.runtime.supervisor import Supervisor
 from stateward.sim.faults import Fault, Kind
 from stateward.sim.fdb import versions
@@ -25,11 +24,7 @@ TWIN: Final = "twin"
 
 def assembled(around: Surroundings, lease: ObjectKey | None = LEASE) -> Supervisor:
     """Return an operator as one process runs it."""
-
-    def agent(pod: Pod) -> PodAgent:
-        return around.agents.reach(pod.status.pod_ip or "")
-
-    options = FdbOptions(databases=around.databases, agents=agent, lease=lease)
+    options = FdbOptions(databases=around.databases, agents=by_pod(around.agents), lease=lease)
     return assemble(around.client, around.ports, around.identity, around.metrics, options=options)
 
 

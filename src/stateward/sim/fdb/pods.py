@@ -18,7 +18,7 @@ from stateward.kube.client import Apply, Change
 from stateward.kube.codec import Json
 from stateward.kube.errors import ApiError
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CONFIG_MAPS, PODS
+from stateward.kube.resources import CONFIG_MAPS, PODS, SECRETS
 from stateward.local.agent.environment import ConfigMissing
 from stateward.local.api import Api
 from stateward.local.rules.writes import Author
@@ -27,10 +27,10 @@ from stateward.sim.fdb.keepers import Split
 from stateward.sim.fdb.programs import FdbProgram, Ground
 from stateward.sim.fdb.reading import (
     StoreLookup,
-    config_maps_of,
     is_split,
     keeper_of,
     mounted,
+    mounted_by,
     seen_by,
     version_of,
 )
@@ -87,7 +87,8 @@ class FdbPods:
         #: Tells whether a pod is on a node that hears nothing of Kubernetes.
         self.is_lost: Callable[[str], bool] = lambda _uid: False
         api.store.listen(self._on_pod, PODS.name)
-        api.store.listen(self._on_config_map, CONFIG_MAPS.name)
+        for kind in (CONFIG_MAPS, SECRETS):
+            api.store.listen(self._on_mounted, kind.name)
 
     def run(self, launch: Launch) -> FdbProgram | str:
         """Start what runs in a pod, or say why it must wait."""
@@ -112,6 +113,7 @@ class FdbPods:
             return "CrashLoopBackOff"
         if isinstance(keeper, Split):
             keeper.copy()
+            keeper.refresh()
         program = FdbProgram(self._ground, keeper, volume, chance, launch.address)
         tenant = self._tenants[uid] = Tenant(
             key,
@@ -163,10 +165,10 @@ class FdbPods:
 
     # ------------------------------------------------------------------ what changes
 
-    def _on_config_map(self, event: StoreEvent) -> None:
+    def _on_mounted(self, event: StoreEvent) -> None:
         key = event.now.key
         for it in self._tenants.values():
-            if it.key.namespace == key.namespace and key.name in config_maps_of(it.launch.pod):
+            if it.key.namespace == key.namespace and key.name in mounted_by(it.launch.pod):
                 self._later(it, _SHOWN, self._show)
 
     def _on_pod(self, event: StoreEvent) -> None:
@@ -229,6 +231,7 @@ class FdbPods:
             keeper.errands = fresh.errands
             keeper.look(self._mounted(pod, tenant.launch.address), tenant.sidecar)
             keeper.copy()
+            keeper.refresh()
         self._show(tenant)
 
     # ------------------------------------------------------------------ what it says of itself

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -10,6 +11,7 @@ from typing import Final
 import msgspec
 
 from stateward.core.chance import Chance
+from stateward.core.errors import UsageError
 from stateward.emulate.keepers.split.substitutions import Wishes, substitutions
 from stateward.emulate.keepers.unified.pod import label_variable
 from stateward.fdb.model import names
@@ -28,7 +30,7 @@ _TAG: Final = re.compile(r":v?(?P<version>[0-9]+\.[0-9]+\.[0-9]+)(?:-[0-9A-Za-z.
 
 
 class StoreLookup:
-    """Config maps as the store has them; secrets are nobody's business here."""
+    """Config maps and secrets as the store has them."""
 
     tokens = None
 
@@ -49,9 +51,12 @@ class StoreLookup:
         return {} if stored is None else dict(stored.document()["metadata"].get("labels") or {})
 
     def secret(self, key: ObjectKey) -> Contents | None:
-        """Return the names of what a secret holds."""
+        """Return what a secret holds."""
         stored = self._api.store.get(SECRETS.name, key)
-        return None if stored is None else dict.fromkeys(stored.document().get("data") or {}, b"")
+        if stored is None:
+            return None
+        held = (stored.document().get("data") or {}).items()
+        return {name: base64.b64decode(text) for name, text in held}
 
 
 def container(pod: Json, name: str) -> Json | None:
@@ -93,10 +98,11 @@ def has_certificate(pod: Json, view: PodView, lookup: StoreLookup) -> bool:
     return all(variables.get(f"FDB_TLS_{it}_FILE") in files for it in ("CERTIFICATE", "KEY"))
 
 
-def config_maps_of(pod: Json) -> set[str]:
-    """Return the config maps that are mounted in a pod."""
-    found = (it.get("configMap") for it in pod["spec"].get("volumes") or ())
-    return {it.get("name", "") for it in found if it}
+def mounted_by(pod: Json) -> set[str]:
+    """Return the names of config maps and secrets that are mounted in a pod."""
+    volumes = pod["spec"].get("volumes") or ()
+    maps = {(it.get("configMap") or {}).get("name", "") for it in volumes}
+    return maps | {(it.get("secret") or {}).get("secretName", "") for it in volumes}
 
 
 def is_split(pod: Json) -> bool:
@@ -158,12 +164,17 @@ def _errands(pod: Json, view: PodView, lookup: StoreLookup) -> Errands:
         told.get("substitute-variable", ()),
         int(family[-1]) if family else None,
     )
+    certificate, speaks = variables.get("FDB_TLS_CERTIFICATE_FILE", ""), "tls" in told
+    if speaks and certificate not in mounted(pod, names.SIDECAR_CONTAINER, view, lookup):
+        raise UsageError("with --tls a certificate, its key and an authority must be given")
     return Errands(
         _one(told, "input-dir", "/var/input-files"),
         target,
         tuple(told.get("copy-file", ())),
         _one(told, "input-monitor-conf", ""),
         substitutions({"HOSTNAME": pod["metadata"]["name"], **variables}, wishes),
+        speaks,
+        certificate,
     )
 
 

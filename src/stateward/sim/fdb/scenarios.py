@@ -9,6 +9,7 @@ from stateward.sim.fdb.scripts import (
     halls,
     maintaining,
     sharing,
+    sidecars,
     tls,
     topologies,
     upgrades,
@@ -22,5 +23,6 @@ SCENARIOS: Final[dict[str, Script]] = {
     **sharing.SCENARIOS,
     **topologies.SCENARIOS,
     **tls.SCENARIOS,
+    **sidecars.SCENARIOS,
     **upgrades.SCENARIOS,
 }

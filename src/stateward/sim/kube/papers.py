@@ -19,6 +19,14 @@ _PRIVATE: Final = (
     "MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgrcNhbS0aMr73g3Z8cLU7NtkWfD/PpV1scQ47oYFFkdqh"
     "RANCAAQ0CUb9BJnhQLine3aPqWeDdZr/vnHXHyDMoZxUPDvxmCRrOTKLP8QW1GUPyJa//kW0evmR/+tMnh6/6qLDcKOI"
 )
+#: Another one for the same key, as one gets it when the first is about to end.
+_SIGNED_ANEW: Final = (
+    "MIIBHzCBxqADAgECAgECMAoGCCqGSM49BAMCMA4xDDAKBgNVBAMMA3NpbTAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEw"
+    "MTAwMDAwMFowDjEMMAoGA1UEAwwDc2ltMFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAENAlG/QSZ4UC4p3t2j6lng3Wa"
+    "/75x1x8gzKGcVDw78Zgkazkyiz/EFtRlD8iWv/5FtHr5kf/rTJ4ev+qiw3CjiKMTMBEwDwYDVR0TAQH/BAUwAwEB/zAK"
+    "BggqhkjOPQQDAgNIADBFAiEA+RN2HKK1ziT6JU3t7Y/CNVvtGUEY1CBQp2ynkHajmBICICShFRa0Su6MmnKFsvfCeV+4"
+    "CPavNZkyO3h9xo9lPIVe"
+)
 
 
 def _pem(label: str, der: str) -> str:
@@ -28,6 +36,7 @@ def _pem(label: str, der: str) -> str:
 #: Both as PEM.
 CERTIFICATE: Final = _pem("CERTIFICATE", _SIGNED)
 KEY: Final = _pem("PRIVATE KEY", _PRIVATE)
+RENEWED: Final = _pem("CERTIFICATE", _SIGNED_ANEW)
 
 
 def encoded(text: str) -> str:

@@ -74,6 +74,9 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M70": ("F-S40", Clue("fdb-family")),
     "M71": ("F-S41", Clue("fdb-prefix-taken")),
     "M72": ("L0", Clue("fdb-prefix-taken")),
+    "M80": ("L0", Clue("fdb-tls-sidecar")),
+    "M81": ("L0", Clue("fdb-tls-renewed")),
+    "M82": ("L0", Clue("fdb-tls-away")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and

@@ -10,6 +10,7 @@ from stateward.sim.mutants.fdb import (
     maintaining,
     places,
     sharing,
+    sidecars,
     staying,
     transport,
     upgrading,
@@ -25,6 +26,7 @@ _BUGS: Final = (
     *sharing.BUGS,
     *staying.BUGS,
     *transport.BUGS,
+    *sidecars.BUGS,
     *upgrading.BUGS,
 )
 NAMED: Final[dict[str, Named]] = {it.id: it for it in sorted(_BUGS, key=lambda it: it.id)}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stateward.core.errors import UsageError
-from stateward.emulate import peers
+from stateward.core.peers import rules as peers
 from stateward.emulate.keepers.split.substitutions import Wishes, substituted, substitutions
 
 WISHES = Wishes("7.3.79", "7.3.79", "/var/dynamic-conf")

@@ -17,6 +17,7 @@ from stateward.core.outcome import DONE, Blocked, Retry, Stop
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
+from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER
 from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.errors import Forbidden
@@ -86,9 +87,12 @@ async def test_one_that_does_not_report_holds_a_restart() -> None:
     assert desk.asked == []
 
 
+BOUNCED = with_condition(Kind.INCORRECT_COMMAND_LINE)
+
+
 def bounced(after: float, uptime: float, **fields: Any) -> ClusterView:
     """Return a cluster some time after a restart, in which one has other arguments than wanted."""
-    change = with_condition(Kind.INCORRECT_COMMAND_LINE)
+    change = BOUNCED
     entries = {"storage-1": {"uptime_seconds": uptime}}
     fields = {"change": change, "entries": entries, **fields}
     return replace(cluster(WHOLE, counts=COUNTS, **fields), now=NOW + after)
@@ -115,6 +119,25 @@ async def test_a_restart_that_did_not_help_is_not_made_again() -> None:
     assert found.reason == "BounceDidNotHelp"
     assert "storage-1" in found.message
     assert asked == ["kill"]
+
+
+async def test_no_restart_while_pods_of_a_neighbour_have_just_gone() -> None:
+    """Both would ask the database whether somebody may be away, and to both it would say yes."""
+    found_by = ConnectionString.parse("shop:a@10.0.0.1:4501")
+    view = replace(cluster(WHOLE, counts=COUNTS, change=BOUNCED), connection=found_by)
+    desk = Desk(view)
+    it = cast("Any", desk)
+    tools = Tools(client=it, turn=it, fence=it, chance=Chance(1, "steps"))
+    step = next(one for one in steps(tools) if one.name == "BounceProcesses")
+    shared = replace(view, groups=view.groups[:4])
+    desk.view = shared
+    found: Any = await step.run(desk.seen())
+    assert found.reason == "BounceProcessesHeld"
+    assert "have just gone" in found.message
+    assert desk.asked == []
+    desk.view = replace(shared, now=NOW + 100)
+    await step.run(desk.seen())
+    assert desk.asked == ["kill"]
 
 
 LINE = {"storage-1": {"uptime_seconds": 690.0, "command_line": "fdbserver --other"}}

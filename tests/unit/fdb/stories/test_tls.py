@@ -3,46 +3,25 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from fakes import fdb_tls
 from fakes.fdb_crashes import PLAIN, Crashes, crashed, ended, made
-from fakes.fdb_stories import NAMESPACE, USER, Story, merged, operator, played, spec
-from fakes.fdb_tls import BEGIN, OFF, ON, SECRET
-from stateward.kube.client import MergePatch
-from stateward.kube.codec import Json
-from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import SECRETS
-
-SIGNER = fdb_tls.authority()
-GOOD = fdb_tls.files(SIGNER)
-CERTIFIED = {"processes": {"general": {"podTemplate": fdb_tls.template()}}}
-SMALL = {"processCounts": {"log": 3, "stateless": 1}}
-
-
-def keep(it: Story, held: dict[str, bytes] = GOOD) -> None:
-    """Put certificates into the secret."""
-    body = fdb_tls.secret(held)
-    if it.it.world.api.store.get(SECRETS.name, ObjectKey(NAMESPACE, SECRET)) is None:
-        it.it.world.api.create(SECRETS, NAMESPACE, body, USER)
-    else:
-        patch = MergePatch({"data": body["data"]})
-        it.it.world.api.patch(SECRETS, ObjectKey(NAMESPACE, SECRET), patch, USER)
-
-
-def certified(**over: Any) -> Json:
-    return merged(spec(**SMALL), merged(CERTIFIED, over))
-
-
-def listening(it: Story) -> set[bool]:
-    """Return whether processes listen with TLS, and without."""
-    return {one.tls for server in it.database.servers.values() for one in server.addresses}
-
-
-def kills(it: Story) -> int:
-    return sum(line.startswith("kill") for line in it.watcher.commands)
+from fakes.fdb_stories import Story, merged, operator, played, spec
+from fakes.fdb_tls import BEGIN, OFF, ON
+from fakes.fdb_tls_stories import (
+    BOTH,
+    CERTIFIED,
+    EXPIRED,
+    GOOD,
+    SIGNER,
+    SMALL,
+    certified,
+    keep,
+    kills,
+    listening,
+)
 
 
 @pytest.mark.parametrize("image_type", ["unified", "split"])
@@ -104,9 +83,6 @@ def test_a_template_that_changes_on_the_way_waits_until_the_way_is_gone() -> Non
     played(story)
 
 
-BOTH = {"tls": True, "nonTLS": True}
-
-
 @pytest.mark.parametrize("to_tls", [True, False], ids=["on", "off"])
 @pytest.mark.parametrize("late", [False, True], ids=["early", "late"])
 def test_a_spec_that_is_taken_back_leads_back(to_tls: bool, late: bool) -> None:
@@ -128,7 +104,6 @@ def test_a_spec_that_is_taken_back_leads_back(to_tls: bool, late: bool) -> None:
 
 
 # ------------------------------------------------------------------ what cannot be used
-EXPIRED = fdb_tls.files(SIGNER, BEGIN - timedelta(days=30), days=1)
 EARLY = fdb_tls.files(SIGNER, BEGIN + timedelta(days=30))
 OTHER = fdb_tls.files(SIGNER)
 FLAWED: dict[str, tuple[dict[str, bytes] | None, str]] = {

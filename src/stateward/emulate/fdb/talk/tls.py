@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 from typing import Final
 
 from stateward.core.errors import UsageError
-from stateward.emulate import peers
+from stateward.core.peers import rules as peers
 
 _ANYBODY: Final = "Check.Valid=0"
 

@@ -14,9 +14,9 @@ from typing import TypeAlias
 from aiohttp import web
 
 from stateward.core.errors import UsageError
+from stateward.core.peers.rules import Rules
 from stateward.emulate.keepers.files import CopyFailed
 from stateward.emulate.keepers.split.work import NotAllowed, NotThere, Work
-from stateward.emulate.peers import Rules
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

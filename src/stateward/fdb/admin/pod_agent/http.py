@@ -9,6 +9,7 @@ it says "no"                      AgentRefused
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import re
 import ssl
 from typing import Final
@@ -114,6 +115,27 @@ class HttpAgent:
             return msgspec.json.decode(text, type=dict[str, str])
         except msgspec.MsgspecError as error:
             raise PeerConfused(f"{self._url}: variables must be texts: {error}") from None
+
+    async def certificate(self) -> str:
+        """Return the SHA-256 of the certificate that it shows; nothing is asked of it."""
+        host, port = self._url.host, self._url.port
+        if self._url.scheme != "https" or not host:
+            return ""
+        context = await self._agents.context()
+        try:
+            async with asyncio.timeout(ASKING):
+                _, writer = await asyncio.open_connection(host, port, ssl=context)
+        except (OSError, ssl.SSLError, TimeoutError) as error:
+            raise self._lost(error, "", orders=False, sent=False) from None
+        try:
+            shown = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+            return hashlib.sha256(shown).hexdigest()
+        finally:
+            writer.close()
+
+    async def refresh(self) -> None:
+        """Have it read its certificates anew."""
+        await self._call("POST", "/refresh_certs")
 
     async def _call(self, method: str, path: str) -> str:
         progress, orders = Progress(), method == "POST"

@@ -37,6 +37,12 @@ class PodAgent(Protocol):
     async def substitutions(self) -> dict[str, str]:
         """Return the variables that it writes into files, with their values."""
 
+    async def certificate(self) -> str:
+        """Return the SHA-256 of the certificate that it shows; empty: it speaks without TLS."""
+
+    async def refresh(self) -> None:
+        """Have it read its certificates anew; may be asked again."""
+
 
 class PodAgents(Protocol):
     """Who reaches sidecars."""

@@ -55,10 +55,18 @@ def readers(spec: FoundationDBClusterSpec, settings: ProcessSettings) -> Iterato
     template = settings.pod_template
     pod = template.spec if template is not None else {}
     has_authority = bool(spec.trusted_cas)
-    if spec.main_container.enable_tls:
-        yield Reader(pod, MAIN_CONTAINER, settings.custom_parameters or (), has_authority)
-    if spec.sidecar_container.enable_tls and spec.image_type == "split":
-        yield Reader(pod, SIDECAR_CONTAINER, (), has_authority, needs_authority=True)
+    main, beside = spec.main_container, spec.sidecar_container
+    if main.enable_tls:
+        words, rules = settings.custom_parameters or (), main.peer_verification_rules
+        yield Reader(pod, MAIN_CONTAINER, words, has_authority, rules=rules)
+    if beside.enable_tls and spec.image_type == "split":
+        yield Reader(
+            pod,
+            SIDECAR_CONTAINER,
+            has_authority=has_authority,
+            needs_authority=True,
+            rules=beside.peer_verification_rules,
+        )
 
 
 def lacks(spec: FoundationDBClusterSpec, settings: ProcessSettings) -> Iterator[Lack]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from stateward.core.chance import Chance
 from stateward.fdb.cluster.hands.fence import Fence
-from stateward.fdb.cluster.hands.turns import Turn
+from stateward.fdb.cluster.hands.turns import Neighbours, Turn
 from stateward.fdb.groups.board import Board
 from stateward.kube.client import Client
 
@@ -15,7 +15,8 @@ from stateward.kube.client import Client
 class Tools:
     """A client of Kubernetes, whose turn it is, the fence before the database, and chance.
 
-    And the board, on which the controller of groups reads what was proved.
+    And the board, on which the controller of groups reads what was proved, and the clusters of the
+    same database that take turns.
     """
 
     client: Client
@@ -23,3 +24,4 @@ class Tools:
     fence: Fence
     chance: Chance
     board: Board = field(default_factory=Board)
+    neighbours: Neighbours = field(default_factory=Neighbours)

@@ -40,9 +40,10 @@ class Alone(Turn):
 
 
 class Neighbours:
-    """Clusters of one database that this operator keeps: their pods go one cluster at a time.
+    """Clusters of one database that this operator keeps: one at a time lets something go.
 
     Each of them asks the database whether a zone may be away, and to all it says yes at first.
+    Pods that are made anew, and processes that are started anew, take the same turns.
     """
 
     def __init__(self) -> None:
@@ -50,7 +51,7 @@ class Neighbours:
         self._last: dict[str, tuple[ObjectKey | None, float]] = {}
 
     def take(self, view: ClusterView) -> Refusal | None:
-        """Take the turn for making pods anew; return whose it is."""
+        """Take the turn for making pods or starting processes anew; return whose it is."""
         if view.connection is None or not _is_shared(view):
             return None
         name = view.connection.description
@@ -60,7 +61,7 @@ class Neighbours:
         if whose != view.key and left > 0:
             self._keep(name, whose, since)
             other = f"of {whose} have" if whose else "of other clusters may have"
-            words = f"pods {other} just gone, and the same database has yet to tell of it"
+            words = f"pods or processes {other} just gone; their database has yet to tell of it"
             return Refusal("turn_is_ours", words, after=left)
         self._keep(name, view.key, view.now)
         return None

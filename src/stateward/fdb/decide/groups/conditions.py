@@ -55,6 +55,7 @@ _OF_THE_POD: Final = frozenset({
 _OURS: Final = frozenset({
     names.SPEC_HASH, names.CONFIG_HASH, names.IMAGE_TYPE, names.PUBLIC_IP, names.PUBLIC_IP_SOURCE,
     names.IP_FAMILY, names.LAUNCHER_CONFIGURATION, names.LAUNCHER_ENVIRONMENT, names.OUTDATED,
+    names.SIDECAR_CERTIFICATE,
 })  # fmt: skip
 _KINDS: Final = {it.value: it for it in Kind}
 
@@ -111,13 +112,29 @@ def conditions(facts: GroupFacts) -> dict[Kind, float]:
         if not facts.sidecar_silent:  # it has answered since
             kept -= {Kind.SIDECAR_UNREACHABLE}
         found = kept | (set(_wrong_with_objects(facts, before)) & _OF_THE_POD)
-        found -= {Kind.READY} if len(found) > 1 else set()
+        found = _while_maintained(facts, before, found)
     else:
         found = {*_wrong_with_objects(facts, before), *_wrong_with_processes(facts, before)}
         # A pod that is on its way out is nothing to rely on, though nothing is wrong with it yet.
         if not found and facts.pod is not None and not facts.pod.metadata.deleting:
             found.add(Kind.READY)
     return {it: before.get(it, facts.now) for it in found}
+
+
+def _while_maintained(
+    facts: GroupFacts, before: Mapping[Kind, float], found: set[Kind]
+) -> set[Kind]:
+    """Return what is true of one whose processes may be away: who reports all the same is judged.
+
+    So a restart of all is one for it, too, and who is back is known to be.
+    """
+    wrong = {*_wrong_with_processes(facts, before)}
+    if Kind.MISSING_PROCESSES not in wrong and isinstance(facts.processes, Known):
+        found = found - {Kind.INCORRECT_COMMAND_LINE} | wrong & {Kind.INCORRECT_COMMAND_LINE}
+        is_there = facts.pod is not None and not facts.pod.metadata.deleting
+        if not found and not wrong and is_there:
+            return {Kind.READY}
+    return found - {Kind.READY} if len(found) > 1 else found
 
 
 def _persisted(facts: GroupFacts) -> dict[Kind, float]:

@@ -8,7 +8,7 @@ what is ours to end. What others told is theirs: it is respected, and not ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Final, TypeAlias
@@ -237,14 +237,39 @@ def _of_others(view: ClusterView, noted: Noted | None, active: Maintenance | Non
         return _respected(active, "no storage server of this cluster is there")
     if noted is None or noted.zone != active.zone:
         return Note(Noted(active.zone, view.now, _ids(here), ceil(active.seconds), ours=False))
-    late = [it for it in here if not _started_since(it, view.now, noted.since)]
+    since = _restarted(view, noted, here)
+    late = [it for it in here if not _started_since(it, view.now, _counts_from(it, since))]
     if late:
         return _respected(active, f"it is ended when these have started anew: {_names(_ids(late))}")
     return End(noted, "all storage servers there have started anew, and resetMaintenanceMode is on")
 
 
+def _restarted(view: ClusterView, noted: Noted, here: Sequence[GroupView]) -> float:
+    """Return from when on a start in the zone counts: where all were started anew, it was by us.
+
+    Whoever works in a zone ends nobody elsewhere.
+    """
+    ids = _ids(here)
+    others = [it for it in view.staying() if _stores(it) and str(it.id) not in ids]
+    told = [it.entry.uptime_seconds for one in others for it in one.processes]
+    uptimes = [it for it in told if it is not UNSET]
+    oldest = view.now - max(uptimes, default=view.now)
+    return oldest + SETTLED if oldest > noted.since else noted.since
+
+
+def _counts_from(group: GroupView, since: float) -> float:
+    """Return the same for one group: its pod may have been made anew by our own order."""
+    pod, until = group.pod, group.ordered_until
+    is_ours = pod is not None and until is not None and until > since
+    return max(since, pod.created + SETTLED) if pod is not None and is_ours else since
+
+
+def _stores(group: GroupView) -> bool:
+    return group.process_class is ProcessClass.STORAGE
+
+
 def _stores_in(group: GroupView, zone: str) -> bool:
-    return group.process_class is ProcessClass.STORAGE and group.zone == zone
+    return _stores(group) and group.zone == zone
 
 
 def _respected(active: Maintenance, why: str) -> Hold:

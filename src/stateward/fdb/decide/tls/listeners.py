@@ -37,6 +37,8 @@ class Scene:
     #: The ids of groups that stay, and the names of those whose pods have no certificates yet.
     staying: frozenset[str] = frozenset()
     lacking: tuple[str, ...] = ()
+    #: The names of groups that stay, have run, and of which not all processes report.
+    absent: tuple[str, ...] = ()
 
 
 def judge(scene: Scene) -> Transport:
@@ -47,6 +49,12 @@ def judge(scene: Scene) -> Transport:
     needed = used | (_needed(found.value) if isinstance(found, Known) else scene.former)
     held = _held(scene) if is_to_begin(scene) else ""
     kinds = needed if held else needed | {scene.asked}
+    dropped = scene.former - kinds
+    if dropped and scene.absent:
+        # Whoever comes back looks for coordinators where they were: there they must be found.
+        kinds |= scene.former
+        names = _shown(scene.absent)
+        held = held or f"the old address is kept until these are back, or go: {names}"
     return Transport(
         True in kinds,
         False in kinds,
@@ -88,8 +96,12 @@ def _held(scene: Scene) -> str:
         return scene.papers.flaws[0]
     if not scene.lacking:
         return ""
-    more = f" and {len(scene.lacking) - _SHOWN} more" if len(scene.lacking) > _SHOWN else ""
-    return f"pods have yet to get certificates: {', '.join(scene.lacking[:_SHOWN])}{more}"
+    return f"TLS is not begun: pods have yet to get certificates: {_shown(scene.lacking)}"
+
+
+def _shown(names: tuple[str, ...]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return f"{', '.join(names[:_SHOWN])}{more}"
 
 
 def _needed(roster: Roster) -> frozenset[bool]:

@@ -12,6 +12,7 @@ from stateward.core.outcome import DONE, Blocked, Outcome, Retry
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.cluster.hands.asking import held as refused
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import done
@@ -83,6 +84,8 @@ class BounceProcesses:
         held = await allowed(self._tools, seen, self.name, acts.BOUNCE, "starting processes anew")
         if held is not None:
             return held
+        if (other := self._tools.neighbours.take(view)) is not None:
+            return refused(seen, self.name, (other,), "starting processes anew")
         try:
             await self._tools.fence.change(admin.kill, plan.kill)
         except PeerError as error:

@@ -11,7 +11,6 @@ from stateward.fdb.cluster.hands.maintaining import maintain
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
-from stateward.fdb.cluster.hands.turns import Neighbours
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import pod_updates
@@ -29,7 +28,6 @@ class UpdatePods:
 
     def __init__(self, tools: Tools) -> None:
         self._tools = tools
-        self._neighbours = Neighbours()
 
     async def run(self, seen: Seen) -> Outcome:
         """Write which pods shall go, by their UIDs."""
@@ -45,7 +43,7 @@ class UpdatePods:
             why = await allowed(self._tools, seen, self.name, acts.UPDATE_PODS, "making pods anew")
             if why is not None:
                 return why
-            if (other := self._neighbours.take(view)) is not None:
+            if (other := self._tools.neighbours.take(view)) is not None:
                 return held(seen, self.name, (other,), "making pods anew")
             if (first := before_taking(view, plan)) is not None:
                 return await maintain(self._tools, seen, self.name, first)

@@ -29,7 +29,8 @@ class CheckCertificates:
                 return waits(seen, self.name, _AGAIN, "CertificateUnusable", words, hint=HINT)
             return Blocked("CertificateUnusable", words, HINT)
         if transport.held:
-            return Retry(_AGAIN, "CertificatesAwaited", f"TLS is not begun: {transport.held}")
+            awaited = "ListenersAwaited" if transport.converts else "CertificatesAwaited"
+            return Retry(_AGAIN, awaited, transport.held)
         if papers.unknown and (transport.converts or not view.configured):
             words = f"certificates were not looked at, and pods must do: {papers.unknown}"
             return Retry(_AGAIN, "CertificatesUnseen", words)
