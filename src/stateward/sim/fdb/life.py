@@ -128,7 +128,7 @@ class _Lived(Lived[FdbWorld, Script]):
         return step.until(self.it)
 
     async def _take(self, step: Step) -> None:
-        self.it.world.trace.note(f"user: {step.text}")
+        self.begin(step.text)
         watchman = self.watch.watchman
         watchman.last_fault = self.it.world.loop.time()
         if not step.befalls:

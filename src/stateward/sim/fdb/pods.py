@@ -211,14 +211,19 @@ class FdbPods:
         pod = self._pod(tenant)
         if pod is None or version_of(pod, _NEEDED[1]) in ("", tenant.sidecar):
             return
-        tenant.sidecar = version_of(pod, _NEEDED[1])
         keeper = tenant.program.keeper
-        if isinstance(keeper, Split):
-            view = seen_by(pod, tenant.launch.address)
-            fresh = keeper_of(pod, view, self._lookup, self._chance)
-            assert isinstance(fresh, Split)  # noqa: S101 - a pod does not become another
+        try:
+            fresh = keeper_of(pod, seen_by(pod, tenant.launch.address), self._lookup, self._chance)
+            files = self._mounted(pod, tenant.launch.address)
+        except ConfigMissing:  # no container of a pod starts while one of its volumes is not there
+            keeper.sidecar_away = True
+            self._later(tenant, _AGAIN, self._restart_sidecar)
+            return
+        tenant.sidecar = version_of(pod, _NEEDED[1])
+        keeper.sidecar_away = False
+        if isinstance(keeper, Split) and isinstance(fresh, Split):
             keeper.errands = fresh.errands
-            keeper.look(self._mounted(pod, tenant.launch.address), tenant.sidecar)
+            keeper.look(files, tenant.sidecar)
             keeper.copy()
         self._show(tenant)
 
