@@ -10,6 +10,7 @@ from stateward.core.version import Version
 from stateward.emulate.fdb.asking.clients import Client
 from stateward.fdb.model.names import SIDECAR_CONTAINER
 from stateward.kube.resources import PODS
+from stateward.sim.fdb.oracles.costs import Cost
 from stateward.sim.fdb.reading import version_of
 from stateward.sim.fdb.scripts.kit import (
     KEY,
@@ -40,7 +41,7 @@ def _is_staged(it: FdbWorld) -> bool:
 
 
 def _upgraded(version: str = _NEW) -> Step:
-    return replace(edit(version=version), quick=5400.0)
+    return replace(edit(version=version), quick=5400.0, costs=Cost(restarts=1))
 
 
 def _staged() -> Step:
@@ -71,7 +72,8 @@ def _is_restarted(it: FdbWorld) -> bool:
 
 
 def _restarted() -> Step:
-    return replace(edit(until=_is_restarted, version=_NEW), quick=600.0)
+    step = edit(until=_is_restarted, version=_NEW)
+    return replace(step, quick=600.0, costs=Cost(restarts=1, recoveries=1))
 
 
 def _followed() -> Step:

@@ -1,0 +1,37 @@
+"""The operator dies at a call while a cluster gets TLS, or gives it up."""
+
+from __future__ import annotations
+
+import pytest
+
+from fakes import fdb_tls
+from fakes.fdb_crashes import PLAIN, Crashes, crashed, ended, made
+from fakes.fdb_stories import NAMESPACE, USER, Story, merged
+from fakes.fdb_tls import OFF, ON
+from stateward.kube.resources import SECRETS
+
+GOOD = fdb_tls.files(fdb_tls.authority())
+CERTIFIED = {"processes": {"general": {"podTemplate": fdb_tls.template()}}}
+
+
+def kills(it: Story) -> int:
+    return sum(line.startswith("kill") for line in it.watcher.commands)
+
+
+def listening(it: Story) -> set[bool]:
+    """Return whether processes listen with TLS, and without."""
+    return {one.tls for server in it.database.servers.values() for one in server.addresses}
+
+
+@pytest.mark.parametrize("to_tls", [True, False], ids=["on", "off"])
+def test_while_listeners_change(to_tls: bool) -> None:
+    async def story(it: Story, crashes: Crashes) -> None:
+        it.it.world.api.create(SECRETS, NAMESPACE, fdb_tls.secret(GOOD), USER)
+        await made(it, merged(merged(PLAIN, CERTIFIED), OFF if to_tls else ON))
+        crashes.begin(it)
+        it.change(**(ON if to_tls else OFF))
+        await ended(it)
+        assert listening(it) == {to_tls}
+        assert 2 <= kills(it) <= 3, "one restart may have been sent once more"
+
+    assert crashed(story, Crashes(reads=40, writes_too=2)) > 3
