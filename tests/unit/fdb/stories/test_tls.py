@@ -260,3 +260,55 @@ def test_a_renewed_certificate_restarts_nobody() -> None:
         assert len(it.recoveries) == before
 
     played(story)
+
+
+# ------------------------------------------------------------------ who is away
+@pytest.mark.parametrize("image_type", ["unified", "split"])
+@pytest.mark.parametrize("to_tls", [True, False], ids=["on", "off"])
+def test_who_is_away_for_long_finds_the_database_by_the_old_address(
+    to_tls: bool, image_type: str
+) -> None:
+    """It has a cluster file of before on its volume, and asks nobody else."""
+
+    async def story(it: Story) -> None:
+        keep(it)
+        counts = {"storage": 4, "log": 3, "stateless": 1}
+        before = OFF if to_tls else ON
+        await it.create(certified(imageType=image_type, processCounts=counts, **before))
+        away = next(one for one in it.groups("storage") if one not in it.coordinators())
+        node = it.it.node_of(it.pod(away))
+        it.it.nodes.lose(node, dark=True)
+        await it.rest(60)
+        it.change(**(ON if to_tls else OFF))
+        await it.until(
+            "moved", lambda: {one.tls for one in it.database.string.coordinators} == {to_tls}
+        )
+        await it.rest(900)
+        assert listening(it) == {True, False}, "the old way stays"
+        assert kills(it) == 1
+        assert away in it.condition("Degraded")["message"]
+        it.it.nodes.find(node)
+        await it.reconciled()
+        assert away in it.groups(), "nobody is replaced for it"
+        assert listening(it) == {to_tls}
+        assert kills(it) == 2
+
+    played(story)
+
+
+def test_who_does_not_come_back_is_not_waited_for_once_it_shall_go() -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(certified(processCounts={"storage": 4, "log": 3, "stateless": 1}))
+        away = next(one for one in it.groups("storage") if one not in it.coordinators())
+        it.it.nodes.lose(it.it.node_of(it.pod(away)), dark=True)
+        await it.rest(60)
+        it.change(**ON)
+        await it.rest(1200)
+        assert listening(it) == {True, False}
+        it.change(processGroupsToRemove=[away])
+        await it.until("converted", lambda: listening(it) == {True}, 1800)
+        await it.reconciled()
+        assert it.database.shards.fewest_copies(it.database.servers) >= 2
+
+    played(story, whole=False)  # its pod cannot end, so it stays excluded

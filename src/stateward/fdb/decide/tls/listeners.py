@@ -45,6 +45,9 @@ def judge(scene: Scene) -> Transport:
     if not used:
         return Transport(scene.asked, not scene.asked, papers=scene.papers)
     needed = used | (_needed(found.value) if isinstance(found, Known) else scene.former)
+    if isinstance(found, Known) and not scene.staying <= found.value.groups.keys():
+        # Whoever is away looks for coordinators where they were: that way stays until it is back.
+        needed |= scene.former
     held = _held(scene) if is_to_begin(scene) else ""
     kinds = needed if held else needed | {scene.asked}
     return Transport(
