@@ -238,19 +238,8 @@ class FdbPods:
         wanted = tenant.program.keeper.annotations()
         if all(tenant.annotations.get(name) == it for name, it in wanted.items()):
             return
-        body = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {
-                "name": tenant.key.name,
-                "namespace": tenant.key.namespace,
-                "uid": tenant.uid,
-                "annotations": wanted,
-            },
-        }
-        patch = Apply(body, MANAGER, force=True)
         try:
-            self._api.patch(PODS, tenant.key, patch, Author(MANAGER))
+            self._api.patch(PODS, tenant.key, _annotated(tenant, wanted), Author(MANAGER))
         except ApiError:
             return  # the pod is gone, and with it whoever would read this
 
@@ -278,3 +267,13 @@ class FdbPods:
 
 def _key(pod: Json) -> ObjectKey:
     return ObjectKey(pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def _annotated(tenant: Tenant, wanted: dict[str, str]) -> Apply:
+    metadata = {
+        "name": tenant.key.name,
+        "namespace": tenant.key.namespace,
+        "uid": tenant.uid,
+        "annotations": wanted,
+    }
+    return Apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata}, MANAGER, force=True)
