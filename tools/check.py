@@ -34,6 +34,7 @@ CRASHES = (
     "unit/fdb/stories/test_crashes.py",
     "unit/fdb/stories/test_crashes_lost.py",
     "unit/fdb/stories/test_crashes_maintenance.py",
+    "unit/fdb/stories/test_crashes_tls.py",
     "unit/fdb/stories/test_crashes_upgrade.py",
 )
 

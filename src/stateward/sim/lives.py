@@ -53,6 +53,8 @@ class Life:
     lines: tuple[str, ...] = field(default=(), repr=False)
     #: Whether only a person could have helped, and nobody did.
     hopeless: bool = False
+    #: How many calls there were when each step began.
+    begins: tuple[int, ...] = ()
 
 
 def same(one: Life, other: Life) -> bool:

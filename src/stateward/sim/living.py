@@ -44,6 +44,8 @@ class Lived(ABC, Generic[W, S]):
     def __init__(self, it: W, sites: Sites, watchman: Watchman, vain: Vain, rest: Rest) -> None:
         self._world, self.it, self._sites = it.world, it, sites
         self._watchman, self._vain, self._rest = watchman, vain, rest
+        #: How many calls there were when each step began.
+        self._begins: list[int] = []
 
     @property
     @abstractmethod
@@ -105,7 +107,13 @@ class Lived(ABC, Generic[W, S]):
             world.api.store.revision,
             lines,
             self.it.hopeless,
+            tuple(self._begins),
         )
+
+    def begin(self, text: str) -> None:
+        """Write down that a step begins."""
+        self._world.trace.note(f"user: {text}")
+        self._begins.append(self._world.weather.calls)
 
     def report(self, law: str, sentence: str) -> None:
         """Write down that a law is broken, by nobody in particular."""

@@ -46,6 +46,8 @@ class Wish:
     #: Seconds; None: until everything was lived.
     seconds: float | None = None
     swarm: bool = False
+    #: The step of scenarios at whose calls alone things go wrong; 0: at those of all.
+    step: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +96,8 @@ class Campaign:
         asks = list(_calm_asks(self.wish))
         for heard in self._each((Calm(it), _Errand(NONE, it)) for it in asks):
             if isinstance(heard.answer, Scene):
-                self._learn(heard.answer, heard.worker)
+                known = replace(heard.answer, step=self.wish.step)
+                self._learn(known, heard.worker)
             else:
                 self._note(heard)
             self._tell()

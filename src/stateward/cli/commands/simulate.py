@@ -49,6 +49,7 @@ _LONGEST = 525_600.0
 @click.command()
 @click.option("--scenario", "scenarios", multiple=True, metavar="NAME", help="Only this; repeat.")
 @click.option("--family", metavar="LETTERS", help="Only these families, as in ABI.")
+@click.option("--step", type=click.IntRange(1), help="Only at calls of this step of a scenario.")
 @click.option("--seed", type=click.IntRange(0, _SEEDS), help="Order and chance of all lives.")
 @click.option("--minutes", type=click.FloatRange(0), help="End after; 0: when all is lived.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Processes; one a core otherwise.")
@@ -78,6 +79,7 @@ def simulate(**options: Any) -> int:
     names = _known(given.scenarios)
     _check_ways(given)
     _check_words(given)
+    _check_step(given.step, names)
     be_quiet()
     end_as_by_ctrl_c()
     if given.plan is not None:
@@ -102,6 +104,7 @@ class _Given:
 
     scenarios: tuple[str, ...]
     family: str | None
+    step: int | None
     seed: int | None
     minutes: float | None
     jobs: int | None
@@ -126,7 +129,9 @@ class _Given:
 
 #: What each way of living goes by, beside its own option.
 _GOES_BY: Final[Mapping[str, Collection[str]]] = {
-    "a campaign": ("--scenario", "--family", "--seed", "--minutes", "--jobs", "--report"),
+    "a campaign": (
+        *("--scenario", "--family", "--step", "--seed", "--minutes", "--jobs", "--report"),
+    ),
     "--plan": ("--scenario", "--seed", "--operators"),
     "--swarm": ("--scenario", "--seed", "--minutes", "--jobs", "--report"),
     "--swarm with --seed alone": ("--scenario", "--seed"),
@@ -156,6 +161,13 @@ def _check_ways(given: _Given) -> None:
         raise UsageError(f"--minutes must be 0 to {_LONGEST:g}, 0 for no end; got {given.minutes}")
 
 
+def _check_step(step: int | None, names: tuple[str, ...]) -> None:
+    """Refuse a step that a scenario has not: nothing would be lived of it."""
+    if short := [it for it in names if len(SCENARIOS[it]) < (step or 0)]:
+        few = len(SCENARIOS[short[0]])
+        raise UsageError(f"--step must be 1 to {few}, the steps of {short[0]}; got {step}")
+
+
 def _check_words(given: _Given) -> None:
     """Refuse options that say nothing: nobody knows what is meant."""
     words = {"--plan": given.plan, "--family": given.family, "--report": given.report}
@@ -168,6 +180,7 @@ def _typed(given: _Given) -> list[str]:
     values = {
         "--scenario": given.scenarios or None,
         "--family": given.family,
+        "--step": given.step,
         "--seed": given.seed,
         "--minutes": given.minutes,
         "--jobs": given.jobs,
@@ -205,6 +218,7 @@ def _wish(given: _Given, names: tuple[str, ...]) -> Wish:
         seed=1 if given.seed is None else given.seed,
         seconds=minutes * 60 if minutes else None,
         swarm=given.swarm,
+        step=given.step or 0,
     )
 
 

@@ -132,7 +132,7 @@ class _Lived(Lived[EtcdWorld, Script]):
             self.report("K4", vain)
 
     async def _take(self, step: Step) -> None:
-        self.it.world.trace.note(f"user: {step.text}")
+        self.begin(step.text)
         with self.watch.watchman.in_the_name_of(USER):
             await step.do(self.it)
         try:

@@ -31,6 +31,8 @@ class Scene:
     """A scenario with its calm life."""
 
     calm: Life
+    #: The step at whose calls alone things go wrong, counted from 1; 0: at those of all.
+    step: int = 0
 
     @property
     def ask(self) -> Ask:
@@ -40,7 +42,10 @@ class Scene:
     @cached_property
     def sites(self) -> tuple[Site, ...]:
         """The calls at which things are made to go wrong: all, but for most renewals of a lease."""
-        return tuple(thinned(self.calm.calls))
+        begins = (0, *self.calm.begins) if self.step else (0,)
+        first, *ends = begins[self.step :]
+        last = ends[0] if ends else len(self.calm.calls)
+        return tuple(it for it in thinned(self.calm.calls) if first < it.number <= last)
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:

@@ -57,12 +57,13 @@ class SimAgents:
     async def _send(self, call: AgentCall, perform: Callable[[FdbProgram, Split], R]) -> R:
         async def carried() -> R:
             program = None if self._is_cut(call.host) else self._pods.at(call.host)
-            if program is None or not isinstance(program.keeper, Split):
+            keeper = program.keeper if program is not None else None
+            if program is None or not isinstance(keeper, Split) or keeper.sidecar_away:
                 await asyncio.sleep(_NO_WAY)
                 raise PeerUnreachable(f"{call}: no way there")
-            if program.keeper.errands.tls is not call.tls:
+            if keeper.errands.tls is not call.tls:
                 raise PeerUnreachable(f"{call}: it speaks {_MANNER[not call.tls]}")
-            return perform(program, program.keeper)
+            return perform(program, keeper)
 
         return await self._network.send(call, carried, _refusal)
 

@@ -53,6 +53,8 @@ class Keeper(Protocol):
 
     #: Whether they find a certificate to speak TLS with.
     certified: bool
+    #: Whether the sidecar has ended and cannot start again yet.
+    sidecar_away: bool
 
     @property
     def drops(self) -> bool:
@@ -84,6 +86,7 @@ class Unified:
     #: Where its configuration is.
     config: str
     certified: bool = False
+    sidecar_away: bool = False
     accepted: Accepted | None = None
     _mounted: Mapping[str, bytes] = field(default_factory=dict)
     _failures: dict[str, Failures] = field(default_factory=lambda: defaultdict(Failures))
@@ -164,6 +167,7 @@ class Split:
     errands: Errands
     chance: Chance
     certified: bool = False
+    sidecar_away: bool = False
     #: What was copied, by names.
     copied: dict[str, bytes] = field(default_factory=dict)
     #: The certificate that the sidecar shows since it read it, by its SHA-256; empty: none.

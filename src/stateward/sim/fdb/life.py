@@ -11,6 +11,7 @@ from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.sim.faults import CALM, Kind, Plan
 from stateward.sim.fdb.laws.watch import FdbWatch
 from stateward.sim.fdb.operators import Befalling, assembled
+from stateward.sim.fdb.oracles import costs
 from stateward.sim.fdb.oracles.acts import Acts
 from stateward.sim.fdb.oracles.dead_ends import is_dead_end
 from stateward.sim.fdb.oracles.ends import end_of
@@ -128,17 +129,25 @@ class _Lived(Lived[FdbWorld, Script]):
         return step.until(self.it)
 
     async def _take(self, step: Step) -> None:
-        self.it.world.trace.note(f"user: {step.text}")
+        self.begin(step.text)
         watchman = self.watch.watchman
         watchman.last_fault = self.it.world.loop.time()
         if not step.befalls:
             self.watch.scene.asked_at = watchman.last_fault
+        before = costs.spent(self.it, self.counts)
         with watchman.in_the_name_of(USER):
             await step.do(self.it)
         took = await self._rest.reach(step.text, lambda: self._holds(step))
-        if self.ask.plan == CALM and took > step.quick:
+        if self.ask.plan == CALM:
+            self._judge_calm_step(step, took, before)
+
+    def _judge_calm_step(self, step: Step, took: float, before: costs.Cost) -> None:
+        if took > step.quick:
             words = f"{step.text}: {took:g} s, and {step.quick:g} must be enough in calm"
             self.report("L1", words)
+        now = costs.spent(self.it, self.counts)
+        if step.costs is not None and (words := costs.complaint(step.costs, before, now)):
+            self.report("F-S26", f"{step.text}: {words}")
 
 
 def _asleep(plan: Plan) -> float:

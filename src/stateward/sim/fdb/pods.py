@@ -222,14 +222,19 @@ class FdbPods:
         pod = self._pod(tenant)
         if pod is None or version_of(pod, _NEEDED[1]) in ("", tenant.sidecar):
             return
-        tenant.sidecar = version_of(pod, _NEEDED[1])
         keeper = tenant.program.keeper
-        if isinstance(keeper, Split):
-            view = seen_by(pod, tenant.launch.address)
-            fresh = keeper_of(pod, view, self._lookup, self._chance)
-            assert isinstance(fresh, Split)  # noqa: S101 - a pod does not become another
+        try:
+            fresh = keeper_of(pod, seen_by(pod, tenant.launch.address), self._lookup, self._chance)
+            files = self._mounted(pod, tenant.launch.address)
+        except ConfigMissing:  # no container of a pod starts while one of its volumes is not there
+            keeper.sidecar_away = True
+            self._later(tenant, _AGAIN, self._restart_sidecar)
+            return
+        tenant.sidecar = version_of(pod, _NEEDED[1])
+        keeper.sidecar_away = False
+        if isinstance(keeper, Split) and isinstance(fresh, Split):
             keeper.errands = fresh.errands
-            keeper.look(self._mounted(pod, tenant.launch.address), tenant.sidecar)
+            keeper.look(files, tenant.sidecar)
             keeper.copy()
             keeper.refresh()
         self._show(tenant)
@@ -245,19 +250,8 @@ class FdbPods:
         wanted = tenant.program.keeper.annotations()
         if all(tenant.annotations.get(name) == it for name, it in wanted.items()):
             return
-        body = {
-            "apiVersion": "v1",
-            "kind": "Pod",
-            "metadata": {
-                "name": tenant.key.name,
-                "namespace": tenant.key.namespace,
-                "uid": tenant.uid,
-                "annotations": wanted,
-            },
-        }
-        patch = Apply(body, MANAGER, force=True)
         try:
-            self._api.patch(PODS, tenant.key, patch, Author(MANAGER))
+            self._api.patch(PODS, tenant.key, _annotated(tenant, wanted), Author(MANAGER))
         except ApiError:
             return  # the pod is gone, and with it whoever would read this
 
@@ -285,3 +279,13 @@ class FdbPods:
 
 def _key(pod: Json) -> ObjectKey:
     return ObjectKey(pod["metadata"]["namespace"], pod["metadata"]["name"])
+
+
+def _annotated(tenant: Tenant, wanted: dict[str, str]) -> Apply:
+    metadata = {
+        "name": tenant.key.name,
+        "namespace": tenant.key.namespace,
+        "uid": tenant.uid,
+        "annotations": wanted,
+    }
+    return Apply({"apiVersion": "v1", "kind": "Pod", "metadata": metadata}, MANAGER, force=True)

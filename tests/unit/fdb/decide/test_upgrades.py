@@ -215,3 +215,39 @@ def test_where_processes_are_not_to_be_killed_a_person_must_act() -> None:
     found = upgrades.restart(view(automationOptions={"killProcesses": False}))
     assert found.refused is not None
     assert found.refused.hint
+
+
+# ------------------------------------------------------------------ who waits outside
+def outside(lasts: float, *, serves: bool = True, knocks: bool = True) -> ClusterView:
+    """Return a cluster in which storage-1 started as the new version, and cannot join."""
+    host = next(it.addresses[0] for it in view().groups if str(it.id) == "storage-1")
+    tree = healthy(
+        incompatible_connections=[f"{host}:4501"] if knocks else [], database_available=serves
+    )
+    missing = {Is.MISSING_PROCESSES: NOW - lasts}
+    return changed(view(tree=tree), "storage-1", processes=(), conditions=missing)
+
+
+@pytest.mark.parametrize(
+    ("found", "brought_back"),
+    [
+        (outside(60.0), False),
+        (outside(899.0), False),
+        (outside(900.0), True),
+        (outside(3600.0, knocks=False), False),
+        # The restart was cut short, and the others follow: nobody goes back.
+        (outside(3600.0, serves=False), False),
+    ],
+)
+def test_who_waits_outside_for_too_long_is_brought_back(
+    found: ClusterView, brought_back: bool
+) -> None:
+    assert [str(it.id) for it in upgrades.too_long_outside(found)] == ["storage-1"] * brought_back
+
+
+def test_no_upgrade_begins_anew_while_somebody_is_outside() -> None:
+    held = upgrades.objection(outside(60.0), "", ())
+    assert held is not None
+    assert (held.guard, held.hint) == ("PodsChangeFirst", "")
+    assert "storage-1" in held.message
+    assert upgrades.objection(outside(60.0, knocks=False), "", ()) is None

@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 
 from fakes import fdb_tls
-from fakes.fdb_crashes import PLAIN, Crashes, crashed, ended, made
 from fakes.fdb_stories import Story, merged, operator, played, spec
 from fakes.fdb_tls import BEGIN, OFF, ON
 from fakes.fdb_tls_stories import (
@@ -236,18 +235,3 @@ def test_a_renewed_certificate_restarts_nobody() -> None:
         assert len(it.recoveries) == before
 
     played(story)
-
-
-# ------------------------------------------------------------------ dying on the way
-@pytest.mark.parametrize("to_tls", [True, False], ids=["on", "off"])
-def test_while_listeners_change(to_tls: bool) -> None:
-    async def story(it: Story, crashes: Crashes) -> None:
-        keep(it)
-        await made(it, merged(merged(PLAIN, CERTIFIED), OFF if to_tls else ON))
-        crashes.begin(it)
-        it.change(**(ON if to_tls else OFF))
-        await ended(it)
-        assert listening(it) == {to_tls}
-        assert 2 <= kills(it) <= 4
-
-    assert crashed(story, Crashes(reads=40, writes_too=2)) > 3

@@ -30,6 +30,14 @@ def test_a_life_that_goes_well_has_no_violations(calm):
     assert ".py:" in outcome.met[0].place
 
 
+def test_a_life_knows_when_its_steps_began():
+    life = live(Ask("grow"))
+    _first, second = life.begins
+
+    assert 0 < second < len(life.calls)
+    assert life.calls[second].at > 15
+
+
 def test_the_place_of_a_fault_is_where_the_calm_life_has_it(calm):
     one = judged(CRASH, calm)
     alone = judged(CRASH)

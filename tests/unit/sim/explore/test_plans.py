@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -11,7 +12,7 @@ from stateward.core.errors import UsageError
 from stateward.sim.etcd.life import Ask
 from stateward.sim.explore import plans
 from stateward.sim.explore.menus import menu
-from stateward.sim.explore.scenes import thinned
+from stateward.sim.explore.scenes import Scene, thinned
 from stateward.sim.faults import Family, Plan
 
 CALM = scene("PSCgpeal" + "gpea" * 5)
@@ -118,6 +119,15 @@ def test_few_renewals_of_the_lease_are_kept():
     calls = scene("l" * 20 + "g").calm.calls
 
     assert [it.number for it in thinned(calls)] == [1, 2, 3, 4, 8, 16, 21]
+
+
+@pytest.mark.parametrize(
+    ("step", "calls"), [(0, [1, 2, 3, 4, 5, 6, 7]), (1, [2, 3, 4]), (2, [5, 6, 7])]
+)
+def test_calls_of_one_step_alone_can_be_asked_for(step, calls):
+    calm = replace(scene("PSCgpea").calm, begins=(1, 4))
+
+    assert [it.number for it in Scene(calm, step).sites] == calls
 
 
 def test_a_short_run_has_something_of_every_family_and_scenario():

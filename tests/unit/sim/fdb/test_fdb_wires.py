@@ -15,6 +15,9 @@ from stateward.fdb.admin.pod_agent import AgentRefused
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.exclusions import parse
 from stateward.fdb.status import health
+from stateward.kube.client import MergePatch
+from stateward.kube.resources import CONFIG_MAPS, PODS
+from stateward.local.rules.deletion import DeleteOptions
 from stateward.sim.faults import Fault, Kind
 
 
@@ -193,6 +196,26 @@ def test_a_section_that_is_gone_ends_its_process() -> None:
         assert at.runs("storage-1")
         await agent.copy()
         assert not at.runs("storage-1")
+
+    played(play)
+
+
+def test_a_sidecar_starts_again_when_its_config_map_is_there() -> None:
+    async def play(at: Hand) -> None:
+        await split_pod(at)
+        agent = at.own.agents.reach(at.ip("storage-1"))
+        world = at.it.world
+        world.api.delete(CONFIG_MAPS, made.CONFIG, DeleteOptions())
+        containers = at.document("storage-1")["spec"]["containers"]
+        containers[1]["image"] = "foundationdb/foundationdb-kubernetes-sidecar:7.4.1-1"
+        patch = MergePatch({"spec": {"containers": containers}})
+        world.api.patch(PODS, made.key("storage-1"), patch, made.USER)
+        await asyncio.sleep(60)
+        with pytest.raises(PeerUnreachable):
+            await agent.is_present("bin/7.4.1/fdbserver")
+        made.write_config(at.it, made.config_map(run=False))
+        await asyncio.sleep(60)
+        assert (await agent.substitutions())["FDB_INSTANCE_ID"] == "storage-1"
 
     played(play)
 

@@ -36,6 +36,8 @@ _UNSTAGED: Final = (
 #: A group with one of these is about to have another pod.
 _CHANGING: Final = (Is.INCORRECT_POD_SPEC, Is.INCORRECT_SIDECAR_IMAGE)
 _SHOWN: Final = 5
+#: Seconds for which a process may wait outside that started as the new version before the others.
+_OUTSIDE: Final = 900.0
 #: Seconds until clients are looked at again that nobody names.
 _PATIENCE: Final = 60.0
 
@@ -63,6 +65,7 @@ def objection(view: ClusterView, missing_program: str, outdated: Iterable[str]) 
         _off_the_path(view)
         or _unseen(view, missing_program)
         or _foreign(view)
+        or _incomplete(view)
         or _unfinished(view, outdated)
         or cut_off(view)
     )
@@ -122,6 +125,16 @@ def _unfinished(view: ClusterView, outdated: Iterable[str]) -> Refusal | None:
     return Refusal("PodsChangeFirst", words)
 
 
+def _incomplete(view: ClusterView) -> Refusal | None:
+    """Whoever is left of an upgrade that was taken back comes back first."""
+    some = outside(view)
+    if not some:
+        return None
+    shown = ", ".join(str(it.id) for it in some[:_SHOWN])
+    words = f"an upgrade {_asked(view)} waits until processes belong to the database again: {shown}"
+    return Refusal("PodsChangeFirst", words)
+
+
 def cut_off(view: ClusterView) -> Refusal | None:
     """Return who could not follow; None: everybody can, or does not matter."""
     blocking = clients.blocking(view)
@@ -172,6 +185,29 @@ def _needed(view: ClusterView) -> list[GroupView]:
             and (it.processes or not bounces.is_given_up(view, it))
         ),
         key=order,
+    )
+
+
+# ------------------------------------------------------------------ who waits outside
+def outside(view: ClusterView) -> tuple[GroupView, ...]:
+    """Return who speaks another version than a database that serves, and so is no part of it."""
+    available, knocking = health.is_available(view.database), incompatible.hosts(view.database)
+    if not isinstance(knocking, Known) or not isinstance(available, Known) or not available.value:
+        return ()
+    return tuple(
+        it
+        for it in sorted(view.staying(), key=order)
+        if not it.processes and not knocking.value.isdisjoint(it.addresses)
+    )
+
+
+def too_long_outside(view: ClusterView) -> tuple[GroupView, ...]:
+    """Return for whose sake pods are not kept ready any longer: a restart may be held for days.
+
+    Every pod that is lost meanwhile would come back as one that cannot join.
+    """
+    return tuple(
+        it for it in outside(view) if (it.lasts(Is.MISSING_PROCESSES, view.now) or 0.0) >= _OUTSIDE
     )
 
 

@@ -16,6 +16,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
 from stateward.local.store import StoreEvent
 from stateward.sim.fdb.laws.scene import FRESH, Scene
+from stateward.sim.fdb.oracles.costs import recoveries
 from stateward.sim.fdb.reading import version_of
 from stateward.sim.laws.watchman import Actor
 
@@ -27,8 +28,6 @@ _TWICE: Final = "; sleep 1; kill "
 _TOLD: Final = 5.0
 #: Seconds after which all that a restart causes has happened.
 _SETTLED: Final = 30.0
-#: How the cause of a recovery ends that begins no other one: it was under way.
-_CAME: Final = " came"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ class Upgrades:
             return
         for sentence in self._wrong(actor.about, database, coming):
             scene.report("F-S25", actor, sentence)
-        self._restarts[id(database)] = _Restart(scene.now, len(_causes(database)))
+        self._restarts[id(database)] = _Restart(scene.now, len(recoveries(database)))
 
     def _wrong(
         self, about: ObjectKey, database: Database, coming: dict[str, _Line | None]
@@ -134,7 +133,7 @@ class Upgrades:
         del self._restarts[id(database)]
         if self._scene.watchman.last_fault > last.at - FRESH:
             return
-        many = len(_causes(database)) - last.recoveries
+        many = len(recoveries(database)) - last.recoveries
         if many > 1:
             self._scene.report("F-S26", actor, f"a restart of all cost {many} recoveries")
 
@@ -188,7 +187,3 @@ class Upgrades:
 
 def _line(version: Version) -> _Line:
     return version.major, version.minor
-
-
-def _causes(database: Database) -> list[str]:
-    return [cause for _, cause in database.recovery.causes if not cause.endswith(_CAME)]

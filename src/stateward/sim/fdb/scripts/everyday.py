@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from stateward.sim.fdb.oracles.costs import Cost
 from stateward.sim.fdb.scripts.kit import (
     FEW,
     KNOB,
@@ -25,6 +26,9 @@ from stateward.sim.fdb.scripts.kit import (
 
 _SOON: Final = {"replacements": {"enabled": True, "failureDetectionTimeSeconds": 60}}
 
+#: Files first, and then one restart of all.
+_KNOB: Final = replace(edit(processes=KNOB), costs=Cost(restarts=1, recoveries=1))
+
 SCENARIOS: Final[dict[str, Script]] = {
     "fdb-create": (create(),),
     "fdb-single": (
@@ -41,7 +45,7 @@ SCENARIOS: Final[dict[str, Script]] = {
         create(processCounts={**SMALL, "storage": 4, "log": 3}),
         replace(edit(processCounts=SMALL), quick=2400.0),
     ),
-    "fdb-knob": (create(), edit(processes=KNOB)),
+    "fdb-knob": (create(), _KNOB),
     "fdb-image": (create(), replace(edit(version="7.3.69"), quick=3600.0)),
     "fdb-coordinator": (create(), befall("delete-pod:coordinator")),
     "fdb-coordinators": (create(), befall("kill-all")),
@@ -69,6 +73,6 @@ SCENARIOS: Final[dict[str, Script]] = {
     "fdb-two": (create(), create(OTHER, processCounts=FEW, databaseConfiguration=ONE)),
     "fdb-split": (
         create(imageType="split"),
-        edit(processes=KNOB),
+        _KNOB,
     ),
 }

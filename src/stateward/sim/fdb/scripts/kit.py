@@ -21,6 +21,7 @@ from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
 from stateward.sim.fdb.acts import happenings, targets
+from stateward.sim.fdb.oracles.costs import Cost
 from stateward.sim.fdb.world import FdbWorld
 
 KEY: Final = ObjectKey("ns", "shop")
@@ -41,6 +42,8 @@ class Step:
     quick: float = 240.0
     #: Whether it is no wish, but something that befalls the world.
     befalls: bool = False
+    #: What it costs in calm, where that is promised.
+    costs: Cost | None = None
 
 
 Script = tuple[Step, ...]

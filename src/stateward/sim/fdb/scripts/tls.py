@@ -9,6 +9,7 @@ from typing import Any, Final
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists
 from stateward.kube.resources import SECRETS
+from stateward.sim.fdb.oracles.costs import Cost
 from stateward.sim.fdb.scripts.kit import (
     KEY,
     Script,
@@ -100,6 +101,8 @@ _PLAIN: Final = (secret(), _created("with certificates"))
 _SECURE: Final = (secret(), _created("with TLS", mainContainer=ON))
 _TURNED_ON: Final = edit(mainContainer=ON)
 _TURNED_OFF: Final = edit(mainContainer=OFF)
+#: All are restarted to listen in both ways, coordinators get other addresses, all are restarted.
+_CONVERTED: Final = Cost(restarts=2, recoveries=3)
 
 SCENARIOS: Final[dict[str, Script]] = {
     "fdb-tls": _SECURE,
@@ -107,8 +110,8 @@ SCENARIOS: Final[dict[str, Script]] = {
         replace(_created("with TLS", mainContainer=ON), until=_waits),
         replace(secret(), until=is_settled),
     ),
-    "fdb-tls-on": (*_PLAIN, _TURNED_ON),
-    "fdb-tls-off": (*_SECURE, _TURNED_OFF),
+    "fdb-tls-on": (*_PLAIN, replace(_TURNED_ON, costs=_CONVERTED)),
+    "fdb-tls-off": (*_SECURE, replace(_TURNED_OFF, costs=_CONVERTED)),
     "fdb-tls-pods": (
         secret(),
         create(**_SOON),
@@ -125,7 +128,7 @@ SCENARIOS: Final[dict[str, Script]] = {
     "fdb-tls-split": (
         secret(),
         _created("with certificates, in split images", imageType="split"),
-        _TURNED_ON,
-        _TURNED_OFF,
+        replace(_TURNED_ON, costs=_CONVERTED),
+        replace(_TURNED_OFF, costs=_CONVERTED),
     ),
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -9,11 +10,13 @@ from stateward.core.version import Version
 from stateward.emulate.fdb.asking.clients import Client
 from stateward.fdb.model.names import SIDECAR_CONTAINER
 from stateward.kube.resources import PODS
+from stateward.sim.fdb.oracles.costs import Cost
 from stateward.sim.fdb.reading import version_of
 from stateward.sim.fdb.scripts.kit import (
     KEY,
     Script,
     Step,
+    cluster,
     create,
     edit,
     groups,
@@ -38,7 +41,7 @@ def _is_staged(it: FdbWorld) -> bool:
 
 
 def _upgraded(version: str = _NEW) -> Step:
-    return replace(edit(version=version), quick=5400.0)
+    return replace(edit(version=version), quick=5400.0, costs=Cost(restarts=1))
 
 
 def _staged() -> Step:
@@ -62,6 +65,33 @@ def _late_client() -> Step:
     return Step("an old client comes", do, is_settled, quick=7200.0, befalls=True)
 
 
+def _is_restarted(it: FdbWorld) -> bool:
+    """Tell whether all processes are of the new version, and the cluster says so."""
+    found = cluster(it)
+    return found is not None and found.status.running_version == _NEW
+
+
+def _restarted() -> Step:
+    step = edit(until=_is_restarted, version=_NEW)
+    return replace(step, quick=600.0, costs=Cost(restarts=1, recoveries=1))
+
+
+def _followed() -> Step:
+    """Do nothing, and wait until pods have the new version, too."""
+
+    async def do(it: FdbWorld) -> None:
+        pass
+
+    return Step("pods follow", do, is_settled, quick=3600.0, befalls=True)
+
+
+#: Nothing waits longer than it must: all plans of it can be lived.
+_BRISK: Final[Mapping[str, object]] = {
+    "minimumUptimeSecondsForBounce": 1,
+    "automationOptions": {"podUpdateStrategy": "Delete", "waitBetweenRemovalsSeconds": 0},
+}
+
+
 def _begun(**spec: object) -> Step:
     return create(KEY, version=_OLD, **spec)
 
@@ -69,6 +99,7 @@ def _begun(**spec: object) -> Step:
 SCENARIOS: Final[dict[str, Script]] = {
     "fdb-upgrade": (_begun(), _upgraded()),
     "fdb-upgrade-eager": (_begun(minimumUptimeSecondsForBounce=1), _upgraded()),
+    "fdb-upgrade-brisk": (_begun(**_BRISK), _restarted(), _followed()),
     "fdb-upgrade-split": (_begun(imageType="split"), _upgraded()),
     "fdb-upgrade-rollback": (
         _begun(),

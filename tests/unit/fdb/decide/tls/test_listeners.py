@@ -84,6 +84,26 @@ def test_nobody_is_cut_off(asked: bool, used: bool, who: str) -> None:
     assert asked in found
 
 
+@pytest.mark.parametrize(
+    ("asked", "used", "former", "wanted"),
+    [
+        # It has a cluster file of before, and comes back by the old address.
+        (TLS, TLS, "b", "b"),
+        (PLAIN, PLAIN, "b", "b"),
+        # Nothing changes, or the old address is dropped already: it was there when others moved.
+        (TLS, TLS, "t", "t"),
+        (PLAIN, PLAIN, "p", "p"),
+        (TLS, PLAIN, "p", "b"),
+    ],
+)
+def test_the_old_way_stays_while_somebody_is_away(
+    asked: bool, used: bool, former: str, wanted: str
+) -> None:
+    found = scene(asked, used, "bb", former=KINDS[former], absent=("shop-storage-7",))
+
+    assert kinds(found) == KINDS[wanted]
+
+
 def test_an_unknown_database_changes_nothing() -> None:
     unknown = Unknown("it is silent")
 

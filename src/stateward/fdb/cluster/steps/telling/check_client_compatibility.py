@@ -7,6 +7,7 @@ from typing import Final
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
@@ -40,25 +41,43 @@ class CheckClientCompatibility:
         """Have it on record that pods are given the programs of another version from now on."""
         view = seen.view
         is_near = clients.version_change(view) in (VersionChange.NONE, VersionChange.COMPATIBLE)
-        if is_near or view.staging or not view.configured:
+        if is_near or not view.configured:
             return DONE
+        if view.staging:
+            return await self._stay_ready(seen)
         late = seen.outdated | _behind(seen)
         if (held := upgrades.objection(view, seen.program_missing, late)) is not None:
             if held.hint:
                 return Blocked(held.guard, held.message, held.hint)
             return Retry(_AGAIN, held.guard, held.message)
+        asked = f"from {view.running_version} to {view.spec.version}"
+        words = f"an upgrade {asked} begins: pods are given its programs"
+        return await self._record(seen, view.spec.version, "UpgradeBegun", words)
+
+    async def _stay_ready(self, seen: Seen) -> Outcome:
+        """Let pods go on with the new programs, unless somebody waits outside for too long."""
+        view = seen.view
+        if not (some := upgrades.too_long_outside(view)):
+            return DONE
+        words = (
+            f"{names_of(some)} started as {view.spec.version} and cannot join while others run"
+            f" {view.running_version}: pods go back to its programs, and the upgrade begins anew"
+        )
+        return await self._record(seen, None, "UpgradeTakenBack", words)
+
+    async def _record(self, seen: Seen, version: str | None, reason: str, words: str) -> Outcome:
+        """Have it on record for which version pods have programs, beside the one that runs."""
         if seen.config_map is None or not await is_unchanged(self._client, seen.cluster):
             return CHANGED
         live = seen.config_map.metadata
-        body = {"metadata": exactly(live), "data": {STAGED_VERSION_KEY: view.spec.version}}
+        body = {"metadata": exactly(live), "data": {STAGED_VERSION_KEY: version}}
         try:
             await self._client.patch(CONFIG_MAPS, live.key, MergePatch(body))
         except Conflict:
             raise
         except PeerError as error:
             return trouble(f"config map {live.name}", error)
-        asked = f"from {view.running_version} to {view.spec.version}"
-        return done("UpgradeBegun", f"an upgrade {asked} begins: pods are given its programs")
+        return done(reason, words)
 
 
 def _behind(seen: Seen) -> frozenset[str]:
