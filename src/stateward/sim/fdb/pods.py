@@ -136,13 +136,6 @@ class FdbPods:
             return self._scratch.setdefault(pod["metadata"]["uid"], Volume())
         return self._volumes.of(ObjectKey(pod["metadata"]["namespace"], claims[0]))
 
-    def fits(self, pod: Json, node: Node) -> bool:
-        """Tell whether a pod may be on a node: where pods are spread over zones, volumes stay."""
-        if not any(it["topologyKey"] == ZONE for it in spread(pod)):
-            return True
-        found = self.volume(pod)
-        return found is None or found.zone in ("", node.zone)
-
     def program(self, key: ObjectKey) -> FdbProgram | None:
         """Return what runs in the pod of a name."""
         stored = self._api.store.get(PODS.name, key)
@@ -275,6 +268,12 @@ class FdbPods:
                 act(tenant)
 
         self._ground.loop.call_outside(tenant.program.chance.between(*within), do)
+
+
+def fits(volume: Volume | None, pod: Json, node: Node) -> bool:
+    """Tell whether a pod may be on a node: where pods are spread over zones, volumes stay."""
+    is_spread = any(it["topologyKey"] == ZONE for it in spread(pod))
+    return not is_spread or volume is None or volume.zone in ("", node.zone)
 
 
 def _key(pod: Json) -> ObjectKey:

@@ -31,7 +31,7 @@ from stateward.local.schema.served import served_api
 from stateward.runtime.telling.metrics import Metrics
 from stateward.sim.fdb.agents import SimAgents
 from stateward.sim.fdb.databases import SimDatabases
-from stateward.sim.fdb.pods import FdbPods
+from stateward.sim.fdb.pods import FdbPods, fits
 from stateward.sim.fdb.realm import Process, Realm, Volume
 from stateward.sim.kube.lodgers import Lodger, Node, both
 from stateward.sim.kube.machines import Machines
@@ -79,7 +79,7 @@ class FdbWorld:
         self.nodes.crowding = lambda pod, node: crowding(
             api, self.nodes.lodgers.values(), pod, node
         )
-        self.nodes.fits = self.pods.fits
+        self.nodes.fits = lambda pod, node: fits(self.pods.volume(pod), pod, node)
         self.nodes.on_heard = Machines(loop, api, places).heard
         self.pods.is_lost = self._is_lost
         #: Pods that no operator reaches, and how many wishes there are for that; "": all pods.

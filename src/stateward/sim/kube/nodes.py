@@ -56,9 +56,8 @@ class Nodes:
         self.nodes = list(nodes) or [Node(f"node-{n}") for n in range(3)]
         #: The container whose program is run.
         self._main = main
-        #: How unwelcome a pod is on a node; where it is least so, it goes.
+        #: How unwelcome a pod is on a node: where it is least so, it goes; and whether it may.
         self.crowding: Callable[[Json, Node], int] = lambda _pod, _node: 0
-        #: Whether a pod may be on a node at all.
         self.fits: Callable[[Json, Node], bool] = lambda _pod, _node: True
         #: Told when Kubernetes notices that it hears nothing of a node, and when it does again.
         self.on_heard: Callable[[Node], None] | None = None

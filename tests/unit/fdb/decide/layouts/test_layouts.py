@@ -210,13 +210,29 @@ def test_an_engine_changes_where_data_can_follow(
     for engine in ("ssd-redwood-1", "ssd-rocksdb-v1", "memory"):
         live = Configuration(**is_)
         found = engines.engine_can_change(
-            cluster("s1"), live, Configuration(storage_engine=engine, **shall)
+            cluster("s1 s2 s3"), live, Configuration(storage_engine=engine, **shall)
         )
         assert (found is None) == (not words)
         if found is not None:
             assert words in found.message
             assert "set databaseConfiguration." in found.hint
             assert "back to ssd-2" in found.hint
+
+
+@pytest.mark.parametrize(
+    ("picture", "fits"), [("s1 s2", False), ("s1 s1 s2", False), ("s1 s2 s3", True)]
+)
+def test_one_after_another_needs_room_for_what_one_has(picture: str, fits: bool) -> None:
+    step = Configuration(
+        storage_engine="ssd-redwood-1", storage_migration_type="gradual", perpetual_storage_wiggle=1
+    )
+    found = engines.engine_can_change(cluster(picture), Configuration(), step)
+    assert (found is None) == fits
+    if found is not None:
+        assert (
+            "must be in 3 zones for storage_migration_type gradual, and are in 2" in found.message
+        )
+        assert "aggressive, which needs no room elsewhere" in found.hint
 
 
 def test_the_same_engine_by_another_name_is_no_change() -> None:
