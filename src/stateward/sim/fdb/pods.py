@@ -110,8 +110,7 @@ class FdbPods:
         except UsageError:
             return "CrashLoopBackOff"
         if isinstance(keeper, Split):
-            keeper.copy()
-            keeper.refresh()
+            keeper.begin()
         program = FdbProgram(self._ground, keeper, volume, chance, launch.address)
         tenant = self._tenants[uid] = Tenant(
             key,
@@ -221,8 +220,7 @@ class FdbPods:
             assert isinstance(fresh, Split)  # noqa: S101 - a pod does not become another
             keeper.errands = fresh.errands
             keeper.look(self._mounted(pod, tenant.launch.address), tenant.sidecar)
-            keeper.copy()
-            keeper.refresh()
+            keeper.begin()
         self._show(tenant)
 
     # ------------------------------------------------------------------ what it says of itself
@@ -246,9 +244,8 @@ class FdbPods:
                 "annotations": wanted,
             },
         }
-        patch = Apply(body, MANAGER, force=True)
         try:
-            self._api.patch(PODS, tenant.key, patch, Author(MANAGER))
+            self._api.patch(PODS, tenant.key, Apply(body, MANAGER, force=True), Author(MANAGER))
         except ApiError:
             return  # the pod is gone, and with it whoever would read this
 
