@@ -196,6 +196,11 @@ class Split:
             text = substituted(conf.decode(), errands.values)
             self.copied[MONITOR_CONF] = text.encode()
 
+    def begin(self) -> None:
+        """Start the sidecar: it copies everything, and reads its certificate."""
+        self.copy()
+        self.refresh()
+
     def refresh(self) -> None:
         """Read the certificate anew that the sidecar shows."""
         path = self.errands.certificate

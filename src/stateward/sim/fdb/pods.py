@@ -112,8 +112,7 @@ class FdbPods:
         except UsageError:
             return "CrashLoopBackOff"
         if isinstance(keeper, Split):
-            keeper.copy()
-            keeper.refresh()
+            keeper.begin()
         program = FdbProgram(self._ground, keeper, volume, chance, launch.address)
         tenant = self._tenants[uid] = Tenant(
             key,
@@ -228,8 +227,7 @@ class FdbPods:
         if isinstance(keeper, Split) and isinstance(fresh, Split):
             keeper.errands = fresh.errands
             keeper.look(files, tenant.sidecar)
-            keeper.copy()
-            keeper.refresh()
+            keeper.begin()
         self._show(tenant)
 
     # ------------------------------------------------------------------ what it says of itself
