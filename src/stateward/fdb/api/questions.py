@@ -151,13 +151,13 @@ def spread_over(spec: FoundationDBClusterSpec) -> str | None:
     return None if key in (EVERY_POD, EVERY_CLUSTER) else key
 
 
-# ------------------------------------------------------------------ locks
 def says_locality(spec: FoundationDBClusterSpec, name: str) -> bool:
     """Tell whether processes learn a locality by a parameter of their own."""
     every = (it.custom_parameters or () for it in spec.processes.values())
     return any(text.replace("-", "_").startswith(name) for some in every for text in some)
 
 
+# ------------------------------------------------------------------ locks
 def uses_locks(spec: FoundationDBClusterSpec) -> bool:
     """Tell whether other operators may act on the same database, so that turns must be taken."""
     if spec.lock_options.disable_locks is not None:
