@@ -6,6 +6,7 @@ Usage: check.py STAGE...     where STAGE is one of lint, types, test, crashes, r
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -37,6 +38,8 @@ CRASHES = (
     "unit/fdb/stories/test_crashes_tls.py",
     "unit/fdb/stories/test_crashes_upgrade.py",
 )
+
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 #: Tests of a marked group stay with one worker.
 GROUPED = ("--dist", "loadgroup")
@@ -75,9 +78,9 @@ STAGES: dict[str, list[list[str]]] = {
     ],
     "types": [[str(BIN / "mypy")]],
     "test": [
-        pytest("auto", "src", "tests", *without(*STORIES)),
-        # One more at once than there are cores: etcd has pauses of its own, but must not starve.
-        pytest(3, *GROUPED, *(f"tests/{name}" for name in STORIES)),
+        # One more at once than there are cores: many wait for servers, but none must starve.
+        pytest(CORES + 1, "src", "tests", *without(*STORIES)),
+        pytest(CORES + 1, *GROUPED, *(f"tests/{name}" for name in STORIES)),
     ],
     # How many there were is in the output of each story; each is as long as it has calls.
     "crashes": [
