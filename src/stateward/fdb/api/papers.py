@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any, Final, TypeAlias
 
+from stateward.fdb.model.names import MAIN_CONTAINER, SIDECAR_CONTAINER
 from stateward.kube.codec import Json
 
 CERTIFICATE: Final = "certificate"
 KEY: Final = "key"
 AUTHORITY: Final = "ca"
 _ALL: Final = (CERTIFICATE, KEY, AUTHORITY)
+#: Between what alternatives stand in rules about peers: programs of the database and sidecars
+#: part them by different signs.
+ALTERNATIVES: Final = {MAIN_CONTAINER: "|", SIDECAR_CONTAINER: ";"}
 #: Where containers find the authorities that the spec names itself.
 _OURS: Final = ("/var/dynamic-conf/ca.pem", "/var/input-files/ca.pem")
 #: What a file in a pod may be named by that only the pod itself can fill in.

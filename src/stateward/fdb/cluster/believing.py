@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from stateward.core import pems
 from stateward.core.peers import rules
 from stateward.core.peers.meeting import Met, Side, meet
-from stateward.fdb.api.papers import Reader
+from stateward.fdb.api.papers import ALTERNATIVES, Reader
 from stateward.fdb.model.names import MAIN_CONTAINER
 
 #: Reads the operator's own files; None: there are none, or they cannot be read.
@@ -96,5 +96,4 @@ def _allows(shown: Shown, met: Met) -> bool:
     text = shown.reader.rules
     if _UNSEEN.search(text):
         return True
-    # Programs of the database part alternatives by another sign than sidecars do.
-    return rules.parse(text, "|" if shown.is_main else ";").allow(met.client)
+    return rules.parse(text, ALTERNATIVES[shown.reader.name]).allow(met.client)

@@ -6,11 +6,16 @@ from typing import Any, NamedTuple
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from fakes import fdb_tls
 from fakes.fdb_tls import FOLDER, ON
 from operators.fdb_manifests import manifest, spec
+from stateward.core.errors import UsageError
+from stateward.core.peers import rules
 from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.fdb.api.papers import ALTERNATIVES
 from stateward.fdb.api.validation import problems
 from stateward.kube.codec import Json
 from stateward.sim.kube.papers import CERTIFICATE, KEY
@@ -134,6 +139,16 @@ WRONG: dict[str, Wrong] = {
         "spec.sidecarContainer.peerVerificationRules",
         "got ''",
     ),
+    "alternatives of sidecars for processes": Wrong(
+        spec(mainContainer={"peerVerificationRules": "Check.Valid=1;S.CN=a"}),
+        "spec.mainContainer.peerVerificationRules",
+        "must part alternatives by '|', got ';'",
+    ),
+    "alternatives of processes for sidecars": Wrong(
+        spec(sidecarContainer={"peerVerificationRules": "S.CN=a|S.CN=b"}),
+        "spec.sidecarContainer.peerVerificationRules",
+        "must part alternatives by ';', got '|'",
+    ),
     "a rule on two lines": Wrong(
         spec(mainContainer={"peerVerificationRules": "S.CN=a\nkill all"}),
         "spec.mainContainer.peerVerificationRules",
@@ -205,3 +220,25 @@ FINE: dict[str, Json] = {
 @pytest.mark.parametrize("title", FINE)
 def test_nothing_is_said_of_what_is_fine(title: str) -> None:
     assert said(FINE[title]) == {}
+
+
+WORDS = st.sampled_from(
+    ["S.CN=a", "I.O<=b", "OU>=c", "Check.Valid=1", r"S.O=a\,b", "R.CN=x", "S.XX=1", "", "Root.C=d"]
+)
+SIGNS = st.sampled_from([",", "|", ";", r"\;"])
+
+
+@pytest.mark.parametrize(
+    ("field", "container"), [("mainContainer", "foundationdb"), ("sidecarContainer", SIDECAR)]
+)
+@given(parts=st.lists(st.tuples(WORDS, SIGNS), min_size=1, max_size=4))
+def test_rules_that_are_fine_can_be_read(
+    field: str, container: str, parts: list[tuple[str, str]]
+) -> None:
+    """Who judges certificates by them reads them in the same way."""
+    text = "".join(word + sign for word, sign in parts[:-1]) + parts[-1][0]
+    told = said(spec(**{field: {"peerVerificationRules": text}}))
+    try:
+        rules.parse(text, ALTERNATIVES[container])
+    except UsageError:
+        assert told

@@ -8,7 +8,7 @@ from typing import Final
 
 from stateward.core.pems import are_certificates
 from stateward.fdb.api.defaults import GENERAL, folded
-from stateward.fdb.api.papers import Lack, Reader
+from stateward.fdb.api.papers import ALTERNATIVES, Lack, Reader
 from stateward.fdb.api.processes import ProcessSettings
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.model.addresses import Address, parse_all
@@ -30,13 +30,12 @@ _APART: Final = re.compile(r"(?<!\\)[,|;]")
 def transport_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
     """Yield what keeps processes or sidecars from speaking TLS as they shall."""
     spec = folded(spec)
-    for field, options in (
-        ("mainContainer", spec.main_container),
-        ("sidecarContainer", spec.sidecar_container),
+    for field, options, container in (
+        ("mainContainer", spec.main_container, MAIN_CONTAINER),
+        ("sidecarContainer", spec.sidecar_container, SIDECAR_CONTAINER),
     ):
-        yield from _rule_problems(
-            options.peer_verification_rules, f"spec.{field}.peerVerificationRules"
-        )
+        where, sign = f"spec.{field}.peerVerificationRules", ALTERNATIVES[container]
+        yield from _rule_problems(options.peer_verification_rules, where, sign)
     yield from _authority_problems(spec)
     yield from _kind_problems(spec)
     for key, settings in spec.processes.items():
@@ -75,14 +74,14 @@ def lacks(spec: FoundationDBClusterSpec, settings: ProcessSettings) -> Iterator[
         yield from (it for it in reader.papers() if isinstance(it, Lack))
 
 
-def _rule_problems(rules: str, where: str) -> Iterator[Problem]:
+def _rule_problems(rules: str, where: str, sign: str) -> Iterator[Problem]:
+    hint = f"alternatives stand between '{sign}' here; other ',', '|' and ';' have a '\\' before"
     for word in _APART.split(rules) if rules.strip() else ():
         if _RULE.fullmatch(word.strip()) is None or "\n" in word:
-            yield Problem(
-                where,
-                f"must be conditions like S.CN=name between ',', got {word.strip()!r}",
-                hint="alternatives stand between '|'; a ',' in a name is written '\\,'",
-            )
+            message = f"must be conditions like S.CN=name between ',', got {word.strip()!r}"
+            yield Problem(where, message, hint=hint)
+    for other in sorted({*_APART.findall(rules)} - {",", sign}):
+        yield Problem(where, f"must part alternatives by {sign!r}, got {other!r}", hint=hint)
 
 
 def _authority_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
