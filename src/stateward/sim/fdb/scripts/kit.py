@@ -81,6 +81,11 @@ def is_settled(it: FdbWorld, key: ObjectKey = KEY) -> bool:
     )
 
 
+def are_settled(it: FdbWorld, *keys: ObjectKey) -> bool:
+    """Tell the same of several clusters."""
+    return all(is_settled(it, key) for key in keys)
+
+
 def is_mended(it: FdbWorld) -> bool:
     """Tell whether all that went wrong is over, and the cluster says that all is as asked."""
     return not it.world.troubled and is_settled(it)
@@ -136,6 +141,31 @@ def edit(key: ObjectKey = KEY, until: Holds | None = None, **spec: object) -> St
 
     done = until or (lambda it: is_settled(it, key))
     return Step(f"edit {key.name} {_in_a_line(spec)}", do, done, quick=1500.0)
+
+
+def join(key: ObjectKey, text: str, until: Holds, **spec: object) -> Step:
+    """Have somebody create another cluster that joins the database of the first."""
+
+    async def do(it: FdbWorld) -> None:
+        first = cluster(it)
+        if first is None:
+            return
+        asked = manifest(key, **spec, seedConnectionString=first.status.connection_string)
+        with suppress(AlreadyExists):
+            await it.world.client.create(CLUSTERS, asked)
+
+    return Step(text, do, until, quick=3600.0)
+
+
+def edit_all(text: str, *keys: ObjectKey, **spec: object) -> Step:
+    """Have somebody change several clusters alike, one after the other."""
+
+    async def do(it: FdbWorld) -> None:
+        for key in keys:
+            with suppress(NotFound):
+                await it.world.client.patch(CLUSTERS, key, MergePatch({"spec": spec}))
+
+    return Step(text, do, lambda it: are_settled(it, *keys), quick=3600.0)
 
 
 def _in_a_line(spec: Mapping[str, object]) -> str:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from stateward.fdb.api.kind import CLUSTERS
-from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
-from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.sim.fdb.scripts.kit import (
     KEY,
@@ -17,11 +13,12 @@ from stateward.sim.fdb.scripts.kit import (
     Holds,
     Script,
     Step,
+    are_settled,
     cluster,
     create,
     edit,
-    is_settled,
-    manifest,
+    edit_all,
+    join,
 )
 from stateward.sim.fdb.world import FdbWorld
 
@@ -74,33 +71,9 @@ def _joins(
     key: ObjectKey, place: str, field: str, database: Json, until: Holds, **more: Json
 ) -> Step:
     """Have somebody create another cluster that joins the database of the first."""
-
-    async def do(it: FdbWorld) -> None:
-        first = cluster(it)
-        if first is None:
-            return
-        spec = {
-            field: place,
-            "processGroupIDPrefix": place,
-            "seedConnectionString": first.status.connection_string,
-            "databaseConfiguration": database,
-        }
-        asked = manifest(key, **{**_APART, "processCounts": _FEW, **spec, **more})
-        with suppress(AlreadyExists):
-            await it.world.client.create(CLUSTERS, asked)
-
-    return Step(f"create {key.name} in {place}, which joins", do, until, quick=3600.0)
-
-
-def _changes(text: str, *keys: ObjectKey, **spec: object) -> Step:
-    """Have somebody change all clusters of a database alike."""
-
-    async def do(it: FdbWorld) -> None:
-        for key in keys:
-            with suppress(NotFound):
-                await it.world.client.patch(CLUSTERS, key, MergePatch({"spec": spec}))
-
-    return Step(text, do, lambda it: _are_settled(it, *keys), quick=3600.0)
+    spec = {field: place, "processGroupIDPrefix": place, "databaseConfiguration": database}
+    asked = {**_APART, "processCounts": _FEW, **spec, **more}
+    return join(key, f"create {key.name} in {place}, which joins", until, **asked)
 
 
 def _fill() -> Step:
@@ -111,10 +84,6 @@ def _fill() -> Step:
             database.shards.fill(_MUCH)
 
     return Step("write much", do, lambda _it: True)
-
-
-def _are_settled(it: FdbWorld, *keys: ObjectKey) -> bool:
-    return all(is_settled(it, key) for key in keys)
 
 
 def _has_begun(it: FdbWorld) -> bool:
@@ -153,9 +122,9 @@ SCENARIOS: Final[dict[str, Script]] = {
             _THIRD, "dc3", "dataCenter", _BOTH, _waits_for("enough_places"),
             processCounts=_LOGS_ONLY,
         ),
-        _joins(_SECOND, "dc2", "dataCenter", _BOTH, lambda it: _are_settled(it, *_ALL)),
-        _changes("the other region writes", *_ALL, databaseConfiguration=_SWAPPED),
-        _changes("one region is left", *_ALL, databaseConfiguration=_ALONE),
+        _joins(_SECOND, "dc2", "dataCenter", _BOTH, lambda it: are_settled(it, *_ALL)),
+        edit_all("the other region writes", *_ALL, databaseConfiguration=_SWAPPED),
+        edit_all("one region is left", *_ALL, databaseConfiguration=_ALONE),
     ),
     # Two data centers and no third, from the first moment on.
     "fdb-two-centers": (
@@ -163,7 +132,7 @@ SCENARIOS: Final[dict[str, Script]] = {
             "dc1", "dataCenter", _TWO, _has_begun, processCounts={**SMALL, "storage": 3, "log": 3}
         ),
         _joins(
-            _SECOND, "dc2", "dataCenter", _TWO, lambda it: _are_settled(it, KEY, _SECOND),
+            _SECOND, "dc2", "dataCenter", _TWO, lambda it: are_settled(it, KEY, _SECOND),
             processCounts={**SMALL, "storage": 3, "log": 3},
         ),
     ),
@@ -176,7 +145,7 @@ SCENARIOS: Final[dict[str, Script]] = {
             processCounts={**SMALL, "storage": 2, "log": 2},
         ),
         _joins(
-            _THIRD, "az3", "dataHall", _HALLS, lambda it: _are_settled(it, *_ALL),
+            _THIRD, "az3", "dataHall", _HALLS, lambda it: are_settled(it, *_ALL),
             processCounts={**SMALL, "storage": 2, "log": 2},
         ),
     ),
