@@ -174,6 +174,10 @@ class ProcessLab(Lab):
         """Return what a process has printed."""
         return (self._folder / name / "out").read_text()
 
+    def fallen(self) -> dict[str, str]:
+        """Return who ended with an error, and what each has printed."""
+        return {name: self.said(name) for name, it in self._processes.items() if it.returncode}
+
     @property
     def folder(self) -> Path:
         """Where all of it is."""
@@ -242,6 +246,7 @@ async def process_lab(
     try:
         await lab.start(*names())
         while "following 10 addresses" not in (await lab.typed("kill", 60)).out:
+            assert not (ended := lab.fallen()), f"they ended by themselves: {ended}"
             await lab.pass_by(1)
         yield lab
     finally:

@@ -88,10 +88,14 @@ class Controller:
     # ------------------------------------------------------------------ the reign
 
     async def reign(self) -> None:
-        """Control the cluster until somebody else does."""
-        tasks = [asyncio.create_task(it) for it in (self._renew(), self._look())]
+        """Control the cluster until somebody else does; what goes wrong meanwhile is raised."""
+        tasks = [
+            asyncio.create_task(it) for it in (self._renew(), self._look(), self._deposed.wait())
+        ]
         try:
-            await self._deposed.wait()
+            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+            for it in done:
+                it.result()
         finally:
             for it in tasks:
                 it.cancel()

@@ -60,15 +60,21 @@ class Worker:
     _strangers: set[str] = field(default_factory=set)
 
     async def live(self) -> None:
-        """Belong to the cluster, or control it, for ever."""
+        """Belong to the cluster, or control it, for ever.
+
+        One that was held up for longer than its term still reigns until it has asked again: two
+        reigns of one process would end each other, and nobody would answer.
+        """
         clock = asyncio.get_running_loop().time
         alone = clock()
         while True:
+            if self._reign is not None and self._reign.done():
+                self._reign.result()  # a reign that went wrong is the end of this process
             holder = await self.seeker.look()
             if holder is not None:
                 await self._belong(holder)
                 alone = clock()
-            elif clock() - alone >= self._patience():
+            elif self.controller is None and clock() - alone >= self._patience():
                 await self._stand()
                 alone = clock()
             await asyncio.sleep(_PAUSE)
