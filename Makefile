@@ -4,7 +4,7 @@ LOCK := requirements/dev.txt
 READY := $(VENV)/.installed
 PY := $(VENV)/bin/python
 
-.PHONY: help demo test test-processes test-real test-real-alone test-cluster real cluster-programs lint types simulate crashes bench crds manifests image format lock clean
+.PHONY: help demo test test-real test-real-alone test-cluster real cluster-programs lint types simulate crashes bench crds manifests image format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,11 +15,8 @@ $(READY): pyproject.toml $(LOCK) tools/bootstrap.sh
 demo: $(READY) ## watch the operator converge on an embedded Kubernetes
 	@$(VENV)/bin/stateward demo
 
-test: $(READY) ## lint, types and every test that needs nothing real, but for the next
+test: $(READY) ## lint, types and every test that needs nothing real
 	@$(PY) tools/check.py lint types test
-
-test-processes: $(READY) ## regions, halls, prefixes and image types of FoundationDB, with processes
-	@$(PY) tools/check.py processes
 
 test-real: real ## the tests that ask a real Kubernetes, beside the embedded one
 	@$(PY) tools/check.py real

@@ -1,7 +1,7 @@
 """Run the checks of this repository one after another and end with a one-line verdict.
 
-Usage: check.py STAGE...     where STAGE is one of lint, types, test, processes, crashes, real,
-                           real-alone, cluster
+Usage: check.py STAGE...     where STAGE is one of lint, types, test, crashes, real, real-alone,
+                           cluster
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ REAL = (
 REAL_STORIES = ("operators",)
 
 #: Where tests wait for real members of etcd, or for processes of FoundationDB.
-STORIES = ("operators/etcd", "operators/fdb", "local/test_demo.py")
-
-#: Stories with processes that take long, and of which each part is told elsewhere in memory.
-LONG = ("operators/fdb/test_fdb_conversion.py", "operators/fdb/test_fdb_topologies.py")
+STORIES = ("local/test_demo.py", "operators/etcd", "operators/fdb")
 
 #: Where the operator of FoundationDB dies: at some calls, or as STATEWARD_CRASHES says at all.
 CRASHES = (
@@ -83,9 +80,8 @@ STAGES: dict[str, list[list[str]]] = {
     "test": [
         # One more at once than there are cores: many wait for servers, but none must starve.
         pytest(CORES + 1, "src", "tests", *without(*STORIES)),
-        pytest(CORES + 1, *GROUPED, *(f"tests/{name}" for name in STORIES), *without(*LONG)),
+        pytest(CORES + 2, *GROUPED, *(f"tests/{name}" for name in STORIES)),
     ],
-    "processes": [pytest(CORES, *GROUPED, *(f"tests/{name}" for name in LONG))],
     # How many there were is in the output of each story; each is as long as it has calls.
     "crashes": [
         pytest("auto", "--dist", "worksteal", "-rP", *(f"tests/{name}" for name in CRASHES))

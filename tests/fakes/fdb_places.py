@@ -90,7 +90,7 @@ class Places:
     # ------------------------------------------------------------------ looking
     def cluster(self, place: str) -> Json:
         """Return the object of a place."""
-        return self.api.get(CLUSTERS, _key(place)).document()
+        return self.story.eyes.see(self.api.get(CLUSTERS, _key(place)))
 
     def status(self, place: str) -> Json:
         """Return what is told of a place."""

@@ -14,6 +14,7 @@ from typing import Any
 
 from fakes.fdb_mangling import MangledWorld
 from fakes.fdb_watching import Watcher, addresses_of, coordinates
+from fakes.seeing import Eyes
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
@@ -95,6 +96,7 @@ class Story:
     watcher: Watcher
     keys: dict[bytes, bytes] = field(default_factory=dict)
     slots: list[Slot] = field(default_factory=list)
+    eyes: Eyes = field(default_factory=Eyes)
 
     # ------------------------------------------------------------------ doing
     def apply(self, body: Json, **metadata: Any) -> None:
@@ -172,7 +174,7 @@ class Story:
     @property
     def cluster(self) -> Json:
         """The cluster's object."""
-        return self.it.world.api.get(CLUSTERS, KEY).document()
+        return self.eyes.see(self.it.world.api.get(CLUSTERS, KEY))
 
     @property
     def status(self) -> Json:
@@ -194,7 +196,7 @@ class Story:
 
     def groups(self, process_class: str = "") -> dict[str, Json]:
         """Return the process groups by their ids."""
-        every = (it.document() for it in self.it.world.api.list(PROCESS_GROUPS).items)
+        every = map(self.eyes.see, self.it.world.api.store.all(PROCESS_GROUPS.name))
         return {
             it["spec"]["processGroupID"]: it
             for it in every
@@ -211,7 +213,7 @@ class Story:
         for name, group in self.groups(process_class).items():
             stored = self.it.world.api.store.get(PODS.name, key_of(group))
             if stored is not None:
-                found[name] = stored.document()
+                found[name] = self.eyes.see(stored)
         return found
 
     def uids(self, process_class: str = "") -> dict[str, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from math import inf
 from typing import Final
 
@@ -20,7 +20,7 @@ from stateward.fdb.admin.ports import Databases
 from stateward.fdb.api.kind import CLUSTER_KIND, CLUSTERS, PROCESS_GROUP_KIND, PROCESS_GROUPS
 from stateward.fdb.model.names import FIELD_MANAGER, MAIN_CONTAINER
 from stateward.kube.client import Client
-from stateward.kube.codec import Json
+from stateward.kube.codec import Json, decode_json, encode
 from stateward.kube.crd.kind import crd
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import CUSTOM_RESOURCES, PODS
@@ -189,9 +189,15 @@ class FdbWorld:
 def served(ports: Ports) -> Api:
     """Return a Kubernetes with every rule, and our kinds."""
     api = served_api(ports)
-    for kind in (CLUSTER_KIND, PROCESS_GROUP_KIND):
-        api.create(CUSTOM_RESOURCES, "", crd(kind), _USER)
+    for it in _definitions():
+        api.create(CUSTOM_RESOURCES, "", decode_json(it), _USER)
     return api
+
+
+@cache
+def _definitions() -> tuple[bytes, ...]:
+    """Return our kinds as texts: to make them from their types takes long, and every world asks."""
+    return tuple(encode(crd(it)) for it in (CLUSTER_KIND, PROCESS_GROUP_KIND))
 
 
 def simulated(

@@ -89,12 +89,10 @@ class Controller:
 
     async def reign(self) -> None:
         """Control the cluster until somebody else does; what goes wrong meanwhile is raised."""
-        tasks = [
-            asyncio.create_task(it) for it in (self._renew(), self._look(), self._deposed.wait())
-        ]
+        every = (self._renew(), self._look(), self._deposed.wait())
+        tasks = [asyncio.create_task(it) for it in every]
         try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for it in done:
+            for it in (await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED))[0]:
                 it.result()
         finally:
             for it in tasks:
