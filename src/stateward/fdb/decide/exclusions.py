@@ -12,10 +12,10 @@ from typing import Final
 
 from stateward.core.facts import Unknown
 from stateward.fdb.decide.held import KEEPS, Held, hold, is_tester, is_whole, order
+from stateward.fdb.guards.database import redundancy
 from stateward.fdb.model import locality
 from stateward.fdb.model.addresses import ip_of
 from stateward.fdb.model.classes import ProcessClass
-from stateward.fdb.model.configuration import Redundancy
 from stateward.fdb.model.exclusions import ByAddress, Exclusion, of_instance
 from stateward.fdb.status.processes import Reporting, roster
 from stateward.fdb.views import ClusterView, GroupView
@@ -133,7 +133,7 @@ def _without_zones(view: ClusterView, kind: ProcessClass) -> str:
     marked = {str(it.id) for it in view.groups if it.marked}
     some = [one for name, them in every.value.groups.items() if name not in marked for one in them]
     zones = {it.localities.get(locality.ZONE, "") for it in some if _takes(it, kind)} - {""}
-    needed = _redundancy(view).fault_domains
+    needed = redundancy(view).fault_domains
     if len(zones) >= needed:
         return ""
     return f"of the class {kind} those that stay are in {len(zones)} zones, and {needed} are needed"
@@ -142,7 +142,3 @@ def _without_zones(view: ClusterView, kind: ProcessClass) -> str:
 def _takes(it: Reporting, kind: ProcessClass) -> bool:
     """Tell whether a process could have what others of a class had."""
     return it.entry.class_type == kind and it.entry.excluded is False
-
-
-def _redundancy(view: ClusterView) -> Redundancy:
-    return Redundancy(view.spec.database_configuration.redundancy_mode)

@@ -14,11 +14,10 @@ from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide.coordinating import coordinates, coordinators_now
 from stateward.fdb.decide.held import KEEPS, is_whole, order
+from stateward.fdb.guards.database import redundancy
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model import locality
 from stateward.fdb.model.classes import ProcessClass
-from stateward.fdb.model.configuration import Redundancy
-from stateward.fdb.status.configuration import configuration
 from stateward.fdb.status.processes import roster
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -55,8 +54,8 @@ def _too_few(view: ClusterView, kind: ProcessClass, going: Sequence[GroupView]) 
         return None
     gone = {str(it.id) for it in going}
     mine = {_zone(it) for it in view.of_class(kind) if not it.marked and str(it.id) not in gone}
-    zones, needed, mode = mine | _elsewhere(view, kind), *_needed(view)
-    if len(zones) >= needed:
+    zones, mode = mine | _elsewhere(view, kind), redundancy(view)
+    if len(zones) >= (needed := mode.fault_domains):
         return None
     return Refusal(
         "enough_zones_stay",
@@ -65,16 +64,6 @@ def _too_few(view: ClusterView, kind: ProcessClass, going: Sequence[GroupView]) 
         f"set processCounts.{kind} to {needed} or more, or have fewer copies first:"
         " databaseConfiguration.redundancy_mode",
     )
-
-
-def _needed(view: ClusterView) -> tuple[int, str]:
-    """Return how many zones copies need, of now and as wanted, and for which redundancy."""
-    modes = [view.spec.database_configuration.redundancy_mode]
-    live = configuration(view.database)
-    modes += [live.value.redundancy] if isinstance(live, Known) else []
-    known = [Redundancy(it) for it in modes if it in set(Redundancy)]
-    most = max(known, key=lambda it: it.fault_domains, default=Redundancy.SINGLE)
-    return most.fault_domains, str(most)
 
 
 def _elsewhere(view: ClusterView, kind: ProcessClass) -> set[str]:

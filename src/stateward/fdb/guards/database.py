@@ -153,7 +153,7 @@ def can_lose_a_fault_domain(view: ClusterView) -> Refusal | None:
     name = "can_lose_a_fault_domain"
     questions = (
         _available(view.database),
-        _copies(view.database, _redundancy(view).fault_domains),
+        _copies(view.database, redundancy(view).fault_domains),
         _logs(view.database),
         _coordinators(view.database),
     )
@@ -162,8 +162,17 @@ def can_lose_a_fault_domain(view: ClusterView) -> Refusal | None:
     return Refusal(name, "; ".join(found)) if found else None
 
 
-def _redundancy(view: ClusterView) -> Redundancy:
-    return Redundancy(view.spec.database_configuration.redundancy_mode)
+def redundancy(view: ClusterView) -> Redundancy:
+    """Return what there must be copies for: what the database is, and what this cluster asks for.
+
+    Of several clusters of a database one may ask for fewer copies than there are, and not be heard;
+    and a database that shall have fewer has data in all of them until it is told so.
+    """
+    modes = [view.spec.database_configuration.redundancy_mode]
+    live = told.configuration(view.database)
+    modes += [live.value.redundancy] if isinstance(live, Known) else []
+    every = [Redundancy(it) for it in modes if it in set(Redundancy)]
+    return max(every, key=lambda it: it.fault_domains, default=Redundancy.SINGLE)
 
 
 def _available(status: Status) -> Fact[str]:

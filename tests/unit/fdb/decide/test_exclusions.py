@@ -79,6 +79,12 @@ def test_copies_need_zones() -> None:
     assert "in 1 zones, and 2 are needed" in found.held[0].why
 
 
+def test_copies_of_now_need_zones_whatever_is_asked_for() -> None:
+    found = planned(f"s1 s1 s1 s2- {REST}", databaseConfiguration={"redundancy_mode": "single"})
+    assert names(found.exclude) == []
+    assert "in 1 zones, and 2 are needed" in found.held[0].why
+
+
 def test_zones_of_other_clusters_of_the_database_count() -> None:
     far = entry(group("s9@9"), locality={"instance_id": "far-storage-9", "zoneid": "z9"})
     found = planned(f"s1 s1 s1 s2- {REST}", strangers={"far": far})

@@ -152,6 +152,14 @@ def test_as_many_copies_as_the_spec_asks_for() -> None:
     assert "2 copies, and must have 3" in found
 
 
+def test_as_many_copies_as_the_database_has_whatever_the_spec_asks_for() -> None:
+    tree = healthy(data__state__min_replicas_remaining=1)
+    for mode in ("single", "double"):
+        asked = {"redundancy_mode": mode}
+        found = refused("can_lose_a_fault_domain", tree, databaseConfiguration=asked)
+        assert "1 copies, and must have 2" in found
+
+
 def test_one_coordinator_away_is_one_too_many() -> None:
     def lose(client: dict[str, Any]) -> None:
         client["coordinators"]["coordinators"][0]["reachable"] = False
