@@ -12,6 +12,7 @@ from typing import Final
 
 from stateward.core.facts import Unknown
 from stateward.fdb.decide.held import KEEPS, Held, hold, is_tester, is_whole, order
+from stateward.fdb.decide.layouts.needs import lacking_without
 from stateward.fdb.guards.database import redundancy
 from stateward.fdb.model import locality
 from stateward.fdb.model.addresses import ip_of
@@ -100,6 +101,7 @@ def _allowed(
     short = ""
     for kind, mine in by_class.items():
         why = _without_replacement(view, kind) or _without_zones(view, kind)
+        why = why or _missed(view, [*chosen, *mine])
         if not why:
             chosen += mine
             continue
@@ -137,6 +139,11 @@ def _without_zones(view: ClusterView, kind: ProcessClass) -> str:
     if len(zones) >= needed:
         return ""
     return f"of the class {kind} those that stay are in {len(zones)} zones, and {needed} are needed"
+
+
+def _missed(view: ClusterView, going: Sequence[GroupView]) -> str:
+    """Return what a data center, a satellite or a hall would lack without some groups."""
+    return "; ".join(it.words for it in lacking_without(view, going))
 
 
 def _takes(it: Reporting, kind: ProcessClass) -> bool:

@@ -1,7 +1,7 @@
 """Who is too many: of each class as many as shall be stay, in as many zones as can be.
 
 Whoever is not well goes first. Only classes that have too many are touched, and none of which those
-that stay would be in fewer zones than copies need.
+that stay would be in fewer zones than copies need, or would be missed in a data center or hall.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide.coordinating import coordinates, coordinators_now
 from stateward.fdb.decide.held import KEEPS, is_whole, order
+from stateward.fdb.decide.layouts.needs import lacking_without
 from stateward.fdb.guards.database import redundancy
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model import locality
@@ -42,9 +43,30 @@ def without_too_few(
     view: ClusterView, going: Sequence[GroupView]
 ) -> tuple[tuple[GroupView, ...], tuple[Refusal, ...]]:
     """Return who of those that are too many may go, and of which classes nobody may, and why."""
-    kinds = dict.fromkeys(it.process_class for it in going)
-    found = {kind: why for kind in kinds if (why := _too_few(view, kind, going)) is not None}
-    return tuple(it for it in going if it.process_class not in found), tuple(found.values())
+    free: list[GroupView] = []
+    refused: list[Refusal] = []
+    for kind in dict.fromkeys(it.process_class for it in going):
+        mine = [it for it in going if it.process_class is kind]
+        why = _too_few(view, kind, going) or _missed(view, kind, [*free, *mine])
+        if why is None:
+            free += mine
+        else:
+            refused.append(why)
+    return tuple(free), tuple(refused)
+
+
+def _missed(view: ClusterView, kind: ProcessClass, going: Sequence[GroupView]) -> Refusal | None:
+    """Return where those that go would be missed: in a data center, a satellite or a hall."""
+    marked = [it for it in view.groups if it.marked]
+    holds = kind.may_store or kind.may_log
+    found = lacking_without(view, [*marked, *going]) if holds else ()
+    if not found:
+        return None
+    return Refusal(
+        "enough_zones_stay",
+        f"without the {kind} processes that are too many: {found[0].words}: all stay",
+        f"set processCounts.{kind} back, or first take this place out of databaseConfiguration",
+    )
 
 
 def _too_few(view: ClusterView, kind: ProcessClass, going: Sequence[GroupView]) -> Refusal | None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fakes.fdb_views import KINDS, cluster, entry, group, names
+from fakes.fdb_views import KINDS, cluster, entry, group, healthy, names
 from stateward.fdb.decide.exclusions import ExclusionPlan, exclusions_of, is_listed, plan
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.exclusions import ByAddress, ByLocality, parse
@@ -91,6 +91,17 @@ def test_zones_of_other_clusters_of_the_database_count() -> None:
     assert names(found.exclude) == ["storage-4"]
     found = planned(f"s1 s1 s1 s2- {REST}", strangers={"far": {**far, "excluded": True}})
     assert names(found.exclude) == []
+
+
+def test_a_data_center_keeps_what_the_database_needs_there() -> None:
+    tree = healthy()
+    center = {"datacenters": [{"id": "dc1", "priority": 1}]}
+    tree["cluster"]["configuration"].update(usable_regions=1, regions=[center])
+    far = entry(group("s9@9"))
+    far["locality"] = {"instance_id": "far-storage-9", "zoneid": "z9", "dcid": "dc9"}
+    found = planned(f"s1 s1 s1 s2- {REST}", tree=tree, strangers={"far": far})
+    assert names(found.exclude) == []
+    assert "data center dc1 must have storage processes in 2 zones" in found.held[0].why
 
 
 def test_without_a_status_nobody_is_excluded() -> None:

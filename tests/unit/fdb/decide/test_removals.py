@@ -137,3 +137,51 @@ def test_nobody_goes_where_copies_would_find_no_zones(name: str) -> None:
         assert not [it for it in going if it.process_class == kind]
     else:
         assert going == surplus(view)
+
+
+#: Processes are in dc1, which is a satellite of another data center, with two copies of logs.
+SATELLITE = {
+    "usable_regions": 1,
+    "regions": [
+        {
+            "datacenters": [
+                {"id": "dc9", "priority": 1},
+                {"id": "dc1", "priority": 1, "satellite": 1},
+            ],
+            "satellite_redundancy_mode": "one_satellite_double",
+            "satellite_logs": 2,
+        }
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("picture", "counts", "is_missed"),
+    [
+        ("l1 l2 l3", {"l": 1}, True),
+        ("l1 l2 l3", {}, True),
+        ("l1 l2 l2", {"l": 2}, False),
+        ("l1 l2 x1 x2", {"l": 2, "x": 1}, False),
+        ("l1 l2 l3- x1 x2", {"l": 2, "x": 1}, False),
+        ("l1 l2 l3-", {"l": 1}, True),
+    ],
+)
+def test_nobody_goes_who_would_be_missed_in_a_satellite(
+    picture: str, counts: dict[str, int], is_missed: bool
+) -> None:
+    tree = healthy(configuration__redundancy_mode="single")
+    tree["cluster"]["configuration"].update(SATELLITE)
+    asked = {"redundancy_mode": "single"}
+    # Zones elsewhere are enough for all copies, and do not stand in.
+    far = {"class_type": "log", "excluded": False, "address": "10.9.9.9:4501"}
+    far["locality"] = {"instance_id": "far-log-1", "zoneid": "z9", "dcid": "dc9"}
+    view = cluster(
+        picture, tree, counts=counts, databaseConfiguration=asked, strangers={"far": far}
+    )
+    going, refused = without_too_few(view, surplus(view))
+    if not is_missed:
+        assert (going, refused) == (surplus(view), ())
+        return
+    assert going == ()
+    assert [it.guard for it in refused] == ["enough_zones_stay"]
+    assert "the satellites dc1 must have logs in 2 zones" in refused[0].message

@@ -172,3 +172,31 @@ def test_clusters_that_ask_for_different_things_do_not_fight(one: Json, other: J
         assert len(it.configured()) == before + 1
 
     played(story)
+
+
+@pytest.mark.parametrize(
+    ("place", "counts", "words"),
+    [
+        ("dc3", {"log": 1}, "the satellites dc3 must have logs in 2 zones, and have them in 1"),
+        ("dc2", {"storage": 1}, "data center dc2 must have storage processes in 2 zones"),
+    ],
+    ids=["satellite", "region"],
+)
+def test_a_place_keeps_what_the_database_needs_there(place: str, counts: Json, words: str) -> None:
+    async def story(told: Story) -> None:
+        it = Places(told)
+        await three_centers(it)
+        recoveries, groups = len(told.recoveries), set(told.groups())
+        it.change(place, processCounts=counts)
+        await told.rest(300)
+        kind = next(iter(counts))
+        assert f"without the {kind} processes that are too many: {words}" in it.blockers(place)
+        assert not it.is_reconciled(place)
+        assert told.none_leaves()
+        assert set(told.groups()) == groups
+        assert len(told.recoveries) == recoveries, "the database is left as it is"
+        it.change(place, processCounts={kind: None})
+        await it.reconciled(*CENTERS)
+        assert set(told.groups()) == groups
+
+    played(story)

@@ -14,8 +14,9 @@ from stateward.core.facts import Fact, Known
 from stateward.fdb.model import locality
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Configuration, Redundancy, Region
+from stateward.fdb.status.configuration import configuration
 from stateward.fdb.status.processes import Reporting, roster
-from stateward.fdb.views import ClusterView
+from stateward.fdb.views import ClusterView, GroupView
 
 _CLASSES: Final = {it.value: it for it in ProcessClass}
 _HALLS: Final = (Redundancy.THREE_DATA_HALL, Redundancy.THREE_DATA_HALL_FALLBACK)
@@ -50,12 +51,13 @@ class Need:
     hint: str
 
 
-def places(view: ClusterView) -> Fact[tuple[Place, ...]]:
-    """Return where all processes are that report, also those of other clusters."""
+def places(view: ClusterView, without: Collection[str] = ()) -> Fact[tuple[Place, ...]]:
+    """Return where all processes are that report, also those of other clusters; but some groups."""
     found = roster(view.database)
     if not isinstance(found, Known):
         return found
-    every = [*found.value.nameless, *(it for some in found.value.groups.values() for it in some)]
+    groups = {name: them for name, them in found.value.groups.items() if name not in without}
+    every = [*found.value.nameless, *(it for some in groups.values() for it in some)]
     some = tuple(_place(it) for it in every if it.entry.excluded is not True)
     return Known(tuple(it for it in some if it.zone), found.at, found.source)
 
@@ -94,6 +96,20 @@ def _place(it: Reporting) -> Place:
 
 
 # ------------------------------------------------------------------ what lacks
+def lacking_without(view: ClusterView, going: Iterable[GroupView]) -> tuple[Need, ...]:
+    """Return what the database of now would lack without some groups, and has with them.
+
+    Zones of another data center or hall do not stand in: a database that finds no logs in its
+    satellites is away until somebody brings them back.
+    """
+    live, now = configuration(view.database), places(view)
+    then = places(view, {str(it.id) for it in going})
+    if not isinstance(live, Known) or not isinstance(now, Known) or not isinstance(then, Known):
+        return ()
+    before = set(lacking(now.value, live.value))
+    return tuple(it for it in lacking(then.value, live.value) if it not in before)
+
+
 def lacking(there: Collection[Place], it: Configuration) -> tuple[Need, ...]:
     """Return what a configuration asks of places and nobody has."""
     try:
