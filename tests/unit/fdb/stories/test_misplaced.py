@@ -16,6 +16,7 @@ from unit.fdb.stories.test_topologies import (
     SWAPPED,
     THREE_HALLS,
     three_centers,
+    usable,
 )
 
 
@@ -170,6 +171,31 @@ def test_clusters_that_ask_for_different_things_do_not_fight(one: Json, other: J
         await it.reconciled("kc0", "kc1", "kc2")
         await told.until("who was too many is forgotten", lambda: not told.database.barred)
         assert len(it.configured()) == before + 1
+
+    played(story)
+
+
+def test_two_that_want_the_database_at_the_others_place_move_it_once() -> None:
+    async def story(told: Story) -> None:
+        it = Places(told)
+        await three_centers(it)
+        before = len(it.configured())
+        it.change("dc1", databaseConfiguration=SWAPPED)
+        await told.until("dc2 is the first", lambda: told.database.primary == "dc2")
+        await told.rest(1200)
+        assert [usable(line) for line in it.configured()[before:]] == ["2 dc1=0 dc2=1"]
+        assert told.database.primary == "dc2"
+        assert "somebody has moved the database to data center dc2" in it.told("dc2")
+        assert not it.is_reconciled("dc2")
+        # Whoever is changed last decides; and when all ask for the same, all is as asked.
+        it.change("dc2", "dc3", databaseConfiguration=SWAPPED)
+        await it.reconciled(*CENTERS)
+        it.change("dc2", databaseConfiguration=BOTH)
+        await told.until("dc1 is the first", lambda: told.database.primary == "dc1")
+        it.change("dc1", "dc3", databaseConfiguration=BOTH)
+        await it.reconciled(*CENTERS)
+        steps = [usable(line) for line in it.configured()[before:]]
+        assert steps == ["2 dc1=0 dc2=1", "2 dc1=1 dc2=0"]
 
     played(story)
 

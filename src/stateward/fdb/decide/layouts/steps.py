@@ -85,6 +85,34 @@ def elsewhere(view: ClusterView, live: Configuration) -> str:
     )
 
 
+def moved_here(view: ClusterView, live: Configuration, step: Configuration) -> str:
+    """Return why the database is not moved away from this cluster's data center; nothing: it may.
+
+    Whoever is moved away from changes it no more. So of two clusters that each want the database at
+    the other one's place each would send it there, for ever. A wish that was once fulfilled is the
+    older one of two: somebody has moved the database here since.
+    """
+    there, mine = roster(view.database), view.spec.data_center
+    now = told.primary(view.database)
+    is_here = bool(live.regions and mine) and isinstance(now, Known) and now.value == mine
+    if not is_here or not isinstance(there, Known) or not there.value.groups.keys() - _names(view):
+        return ""
+    is_sent = _leader(step) not in (mine, _leader(live))
+    if not is_sent or view.status.generations.reconciled != view.generation:
+        return ""
+    return (
+        f"somebody has moved the database to data center {mine} since this was so, and it is not"
+        " sent back and forth: databaseConfiguration must be the same in all clusters of the"
+        " database; change it here, too"
+    )
+
+
+def _leader(it: Configuration) -> str:
+    """Return the data center that would rather write than all others."""
+    found = in_order(it.regions)
+    return found[0].main.id if found and found[0].main is not None else ""
+
+
 def _names(view: ClusterView) -> set[str]:
     return {str(it.id) for it in view.groups}
 

@@ -11,6 +11,7 @@ from fakes import fdb_regions
 from fakes.fdb_regions import lose, two_regions
 from fakes.fdb_views import cluster, group, spec, status_of
 from stateward.emulate.fdb.database import Database
+from stateward.fdb.api.status import FoundationDBClusterStatus, Generations
 from stateward.fdb.decide.coordinators import rule_of
 from stateward.fdb.decide.layouts import engines, single, steps
 from stateward.fdb.decide.layouts.needs import Place, lacking
@@ -179,6 +180,29 @@ def test_regions_are_changed_where_the_database_is_run() -> None:
     words = steps.elsewhere(view(database, dataCenter="dc2"), live.value)
     assert "data center dc1" in words
     assert steps.elsewhere(view(database, dataCenter="dc2"), Configuration()) == ""
+
+
+#: Where a cluster is, the generation that was once as asked, what it asks for, and whether it waits.
+AWAY = replace(BOTH, regions=(region("dc1", 0, "dc3"), region("dc2", 1, "dc3")))
+MOVED = {
+    "by an old wish, from here": ("dc1", 1, AWAY, True),
+    "by a new wish, from here": ("dc1", 0, AWAY, False),
+    "to here": ("dc2", 1, BOTH, False),
+    "not at all": ("dc1", 1, replace(BOTH, logs=5), False),
+    "to fewer": ("dc1", 1, replace(BOTH, regions=(region("dc1", 1),)), False),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_a_database_is_not_sent_away_by_a_wish_that_was_fulfilled(name: str) -> None:
+    center, once, step, waits = MOVED[name]
+    seen = view(two_regions(), dataCenter=center)
+    status = FoundationDBClusterStatus(generations=Generations(reconciled=once))
+    seen = replace(seen, status=status)
+    live = configuration(seen.database)
+    assert ("moved the database to data center" in steps.moved_here(seen, live.value, step)) == (
+        waits
+    )
 
 
 # ------------------------------------------------------------------ coordinators

@@ -51,9 +51,11 @@ class UpdateDatabaseConfiguration:
         wanted = configuration.wanted(seen.view.spec)
         if not (wrong := configuration.differs(live.value, wanted)):
             return _rewriting(seen, wanted)
-        if elsewhere := steps.elsewhere(seen.view, live.value):
-            return Retry(_AWAY, "ConfiguredElsewhere", f"{'; '.join(wrong)}; {elsewhere}")
         step = configuration.next_step(live.value, wanted)
+        if not_ours := (
+            steps.elsewhere(seen.view, live.value) or steps.moved_here(seen.view, live.value, step)
+        ):
+            return Retry(_AWAY, "ConfiguredElsewhere", f"{'; '.join(wrong)}; {not_ours}")
         asked = (making.enough_zones, steps.enough_places, engines.engine_can_change)
         few = [it for ask in asked if (it := ask(seen.view, live.value, step)) is not None]
         if few:
