@@ -19,6 +19,7 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER, ProcessGroupID
+from stateward.fdb.status.reading import Status
 from stateward.fdb.views import ClusterView, GroupView, PodSeen
 from stateward.kube.errors import Forbidden
 from stateward.kube.meta import ObjectKey
@@ -256,6 +257,27 @@ async def test_whose_pod_is_made_anew_because_it_was_left_behind(
     desk = Desk(cluster(f"{who} s2 s3 l1 l2 l3 x1 x2", tree, counts=COUNTS, change=late))
     await desk.run("RemoveIncompatibleProcesses")
     assert desk.asked == (["patch"] if goes else [])
+
+
+class Telling(Desk):
+    """A desk at which the database says once more what it said."""
+
+    async def status(self) -> Status:
+        return self.view.database
+
+
+@pytest.mark.parametrize("missing", ["", "fdbcli of FoundationDB 7.4 must be on this machine"])
+async def test_nobody_restarts_for_a_version_that_an_operator_which_took_over_could_not_see(
+    missing: str,
+) -> None:
+    view = cluster(WHOLE, counts=COUNTS, version="7.4.1", ignoreUpgradabilityChecks=True)
+    desk = Telling(replace(view, staging=True))
+    seen = replace(desk.seen(), program_missing=missing)
+    found = await desk.step("BounceProcesses").run(seen)
+    assert desk.asked == ([] if missing else ["kill"])
+    if missing:
+        assert isinstance(found, Blocked)
+        assert found.reason == "ProgramMissing"
 
 
 async def test_a_deny_list_that_cannot_be_kept_is_told() -> None:

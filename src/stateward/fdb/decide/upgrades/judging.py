@@ -63,7 +63,7 @@ def objection(view: ClusterView, missing_program: str, outdated: Iterable[str]) 
         return _no_way_back(view)
     return (
         _off_the_path(view)
-        or _unseen(view, missing_program)
+        or unseen(view, missing_program)
         or _foreign(view)
         or _incomplete(view)
         or _unfinished(view, outdated)
@@ -103,7 +103,8 @@ def _off_the_path(view: ClusterView) -> Refusal | None:
     return None
 
 
-def _unseen(view: ClusterView, missing_program: str) -> Refusal | None:
+def unseen(view: ClusterView, missing_program: str) -> Refusal | None:
+    """Return that nobody could look at the database afterwards; None: somebody can."""
     if not missing_program:
         return None
     return Refusal(
