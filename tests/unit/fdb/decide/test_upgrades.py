@@ -165,6 +165,30 @@ def test_nobody_restarts_while_one_has_not(condition: Is, marked: bool) -> None:
     assert [str(it.id) for it in upgrades.unstaged(late)] == ["storage-1"]
 
 
+@pytest.mark.parametrize(
+    ("condition", "others", "serves", "never"),
+    [
+        # It gets another image of fdbserver, which a pod that is made anew has alone.
+        (Is.INCORRECT_CONFIG_MAP, ["shop-storage-1"], True, True),
+        (Is.INCORRECT_POD_SPEC, [], True, True),
+        # It has the programs, and its pod changes when all have changed.
+        (Is.READY, ["shop-storage-1"], True, False),
+        # It gets them yet.
+        (Is.INCORRECT_CONFIG_MAP, ["shop-log-1"], True, False),
+        (Is.INCORRECT_SIDECAR_IMAGE, [], True, False),
+        # All may have changed a moment ago.
+        (Is.INCORRECT_CONFIG_MAP, ["shop-storage-1"], False, False),
+    ],
+)
+def test_who_cannot_be_given_the_programs_before_its_pod_is_made_anew(
+    condition: Is, others: list[str], serves: bool, never: bool
+) -> None:
+    tree = healthy(database_available=serves)
+    late = changed(view(tree=tree), "storage-1", conditions={condition: NOW - 10})
+    found = upgrades.never_staged(late, lambda _: frozenset(others))
+    assert [str(it.id) for it in found] == ["storage-1"] * never
+
+
 def test_who_shall_go_and_holds_nothing_is_not_waited_for_and_goes_along() -> None:
     gone = changed(
         view(), "log-1", conditions={Is.INCORRECT_CONFIG_MAP: NOW}, marked=True, excluded=True

@@ -7,7 +7,7 @@ operator that takes over in the middle comes to the same one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -170,6 +170,22 @@ def unstaged(view: ClusterView) -> tuple[GroupView, ...]:
 def _lacks_pod_with_them(it: GroupView) -> bool:
     """Tell whether its pod cannot be given them in place: it differs in more than images."""
     return it.pod is not None and it.has(Is.INCORRECT_POD_SPEC)
+
+
+def never_staged(
+    view: ClusterView, with_other_server: Callable[[Iterable[GroupView]], frozenset[str]]
+) -> tuple[GroupView, ...]:
+    """Return who cannot be given them before its pod is made anew, which waits for the restart.
+
+    ``with_other_server`` names those of some that shall have another image of fdbserver: beside it
+    none is changed in place. While a database does not serve, all may have changed already.
+    """
+    available = health.is_available(view.database)
+    if not isinstance(available, Known) or not available.value:
+        return ()
+    late = unstaged(view)
+    others = with_other_server(late)
+    return tuple(it for it in late if it.name in others or _lacks_pod_with_them(it))
 
 
 def _needed(view: ClusterView) -> list[GroupView]:
