@@ -1,4 +1,4 @@
-"""An upgrade gets stuck: its images change in the middle."""
+"""An upgrade gets stuck: its images change in the middle, or its restart is cut short."""
 
 from __future__ import annotations
 
@@ -55,5 +55,24 @@ def test_the_other_image_type_right_after_an_upgrade_began_comes_first() -> None
         it.change(imageType="unified")
         await upgraded(it)
         assert {one["spec"]["imageType"] for one in it.groups().values()} == {"unified"}
+
+    played(story)
+
+
+def test_a_restart_that_was_cut_short_is_finished_by_an_operator_that_comes_late() -> None:
+    """The one log is of the new line, and nobody understands it: no guard would ever say yes."""
+
+    async def story(it: Story) -> None:
+        await it.create(single(version=OLD, minimumUptimeSecondsForBounce=3600))
+        it.change(version=NEW)
+        await it.until("told", lambda: "may_bounce" in blockers(it))
+        it.stop()
+        await it.rest(10)
+        (log,) = it.pods("log").values()
+        it.it.realm.kill(f"{log['status']['podIP']}:4501", (7, 1))
+        await it.rest(120)
+        it.start()
+        await it.until("all changed", lambda: running(it) == {NEW}, 300)
+        await upgraded(it)
 
     played(story)
