@@ -127,7 +127,11 @@ def test_a_config_map_that_a_hand_wrote_begins_no_tls() -> None:
         assert written
         it.it.world.api.patch(CONFIG_MAPS, key, MergePatch({"data": written}), USER)
         await it.rest(300)
-        assert it.status["requiredAddresses"] == {"nonTLS": True}
+        assert listening(it) == {False}
         assert kills(it) == 0
+        it.change(automationOptions={"deletionMode": "Zone"})
+        await it.reconciled()
+        await it.until("gone", it.none_leaves)
+        assert listening(it) == {True}
 
     played(story)
