@@ -52,13 +52,15 @@ class Listening:
         staying = [it for it in groups.values() if not it.spec.remove]
         config_map = self.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name)))
         told = cluster.status.required_addresses
-        former = {it for it, is_so in ((True, told.tls), (False, told.non_tls)) if is_so}
+        kinds = ((True, told.tls), (False, told.non_tls))
+        former, found = frozenset(it for it, is_so in kinds if is_so), roster(status)
+        if not former and isinstance(found, Known):  # a status may have been wiped
+            former = listeners.kinds_of(found.value)
         scene = listeners.Scene(
             asked=spec.main_container.enable_tls,
             connection=connection,
-            files=config_map.data if config_map is not None else {},
-            former=frozenset(former),
-            roster=roster(status),
+            former=former,
+            roster=found,
             papers=_kept(await self._papers(cluster, plans, connection), spec, config_map),
             staying=frozenset(it.spec.process_group_id for it in staying),
         )

@@ -11,15 +11,16 @@ from typing import Any, cast
 import pytest
 
 from fakes.fdb_desk import Desk, with_condition
-from fakes.fdb_views import NOW, cluster, healthy
+from fakes.fdb_views import NOW, cluster, healthy, host
 from stateward.core.chance import Chance
 from stateward.core.outcome import DONE, Blocked, Retry, Stop
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.model.connection import ConnectionString
-from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER
-from stateward.fdb.views import ClusterView, GroupView
+from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER, ProcessGroupID
+from stateward.fdb.status.reading import Status
+from stateward.fdb.views import ClusterView, GroupView, PodSeen
 from stateward.kube.errors import Forbidden
 from stateward.kube.meta import ObjectKey
 
@@ -228,6 +229,55 @@ async def test_a_version_that_cannot_be_is_told_and_the_pass_goes_on(version: st
     assert isinstance(found, Blocked)
     assert version in found.message
     assert desk.asked == []
+
+
+@pytest.mark.parametrize(
+    ("who", "missing", "age", "goes"),
+    [
+        ("s1?", 300.0, 300.0, True),
+        ("s1?", 5.0, 300.0, False),
+        # A service keeps its address, and a database remembers who knocked.
+        ("s1?", 300.0, 5.0, False),
+        # What is on it must leave it; where nothing is, nobody misses it.
+        ("s1-?", 300.0, 300.0, True),
+        ("s1!?", 300.0, 300.0, False),
+        ("s1->?", 300.0, 300.0, False),
+    ],
+)
+async def test_whose_pod_is_made_anew_because_it_was_left_behind(
+    who: str, missing: float, age: float, goes: bool
+) -> None:
+    tree = healthy(incompatible_connections=[f"{host(ProcessGroupID.parse('storage-1'))}:4501"])
+    lacking = {Kind.MISSING_PROCESSES: NOW - missing}
+
+    def late(it: GroupView) -> GroupView:
+        pod = PodSeen(uid="pod", created=NOW - age)
+        return replace(it, conditions=lacking, pod=pod) if str(it.id) == "storage-1" else it
+
+    desk = Desk(cluster(f"{who} s2 s3 l1 l2 l3 x1 x2", tree, counts=COUNTS, change=late))
+    await desk.run("RemoveIncompatibleProcesses")
+    assert desk.asked == (["patch"] if goes else [])
+
+
+class Telling(Desk):
+    """A desk at which the database says once more what it said."""
+
+    async def status(self) -> Status:
+        return self.view.database
+
+
+@pytest.mark.parametrize("missing", ["", "fdbcli of FoundationDB 7.4 must be on this machine"])
+async def test_nobody_restarts_for_a_version_that_an_operator_which_took_over_could_not_see(
+    missing: str,
+) -> None:
+    view = cluster(WHOLE, counts=COUNTS, version="7.4.1", ignoreUpgradabilityChecks=True)
+    desk = Telling(replace(view, staging=True))
+    seen = replace(desk.seen(), program_missing=missing)
+    found = await desk.step("BounceProcesses").run(seen)
+    assert desk.asked == ([] if missing else ["kill"])
+    if missing:
+        assert isinstance(found, Blocked)
+        assert found.reason == "ProgramMissing"
 
 
 async def test_a_deny_list_that_cannot_be_kept_is_told() -> None:

@@ -9,11 +9,14 @@ from typing import Any
 import pytest
 
 from fakes.fdb_views import NOW, cluster, healthy
+from stateward.core.moments import to_rfc3339
 from stateward.core.version import Version
 from stateward.fdb.api.group import GroupConditionType as Is
+from stateward.fdb.api.status import FoundationDBClusterStatus
 from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.model.versions import LINES, path_between
 from stateward.fdb.views import ClusterView, GroupView
+from stateward.kube.meta import Condition
 
 OLD, NEW = Version(7, 1, 61), Version(7, 3, 63)
 WHOLE = "s1 s2 s3 l1 l2 l3 x1 x2"
@@ -165,6 +168,30 @@ def test_nobody_restarts_while_one_has_not(condition: Is, marked: bool) -> None:
     assert [str(it.id) for it in upgrades.unstaged(late)] == ["storage-1"]
 
 
+@pytest.mark.parametrize(
+    ("condition", "others", "serves", "never"),
+    [
+        # It gets another image of fdbserver, which a pod that is made anew has alone.
+        (Is.INCORRECT_CONFIG_MAP, ["shop-storage-1"], True, True),
+        (Is.INCORRECT_POD_SPEC, [], True, True),
+        # It has the programs, and its pod changes when all have changed.
+        (Is.READY, ["shop-storage-1"], True, False),
+        # It gets them yet.
+        (Is.INCORRECT_CONFIG_MAP, ["shop-log-1"], True, False),
+        (Is.INCORRECT_SIDECAR_IMAGE, [], True, False),
+        # All may have changed a moment ago.
+        (Is.INCORRECT_CONFIG_MAP, ["shop-storage-1"], False, False),
+    ],
+)
+def test_who_cannot_be_given_the_programs_before_its_pod_is_made_anew(
+    condition: Is, others: list[str], serves: bool, never: bool
+) -> None:
+    tree = healthy(database_available=serves)
+    late = changed(view(tree=tree), "storage-1", conditions={condition: NOW - 10})
+    found = upgrades.never_staged(late, lambda _: frozenset(others))
+    assert [str(it.id) for it in found] == ["storage-1"] * never
+
+
 def test_who_shall_go_and_holds_nothing_is_not_waited_for_and_goes_along() -> None:
     gone = changed(
         view(), "log-1", conditions={Is.INCORRECT_CONFIG_MAP: NOW}, marked=True, excluded=True
@@ -197,6 +224,30 @@ def test_who_changed_already_is_not_waited_for() -> None:
     tree = healthy(incompatible_connections=[f"{ahead.addresses[0]}:4501"])
     found = upgrades.restart(changed(view(tree=tree), "storage-1", processes=()))
     assert (len(found.kill), found.waiting) == (7, ())
+
+
+@pytest.mark.parametrize("lasts", [5.0, 3600.0])
+@pytest.mark.parametrize(
+    ("serves", "told", "since", "begun"),
+    [
+        (False, "False", to_rfc3339(NOW - 30), True),
+        # A recovery takes seconds, and has nothing to do with who waits outside.
+        (False, "True", to_rfc3339(NOW - 3600), False),
+        (False, "False", to_rfc3339(NOW - 5), False),
+        (True, "False", to_rfc3339(NOW - 3600), False),
+        (False, "False", "long ago", False),
+        (False, "False", None, False),
+    ],
+)
+def test_a_restart_was_cut_short_where_a_database_stays_down(
+    serves: bool, told: str, since: str | None, begun: bool, lasts: float
+) -> None:
+    said = Condition(type="Available", status=told, last_transition_time=since)
+    found = outside(lasts, serves=serves)
+    found = replace(found, status=FoundationDBClusterStatus(conditions=(said,)))
+    plan = upgrades.restart(found)
+    assert len(plan.kill) == 7
+    assert plan.begun is begun
 
 
 def test_processes_of_others_are_not_left_behind() -> None:

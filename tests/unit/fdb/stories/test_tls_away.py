@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
-from fakes.fdb_stories import Story, played
+from fakes.fdb_stories import KEY, USER, Story, played
 from fakes.fdb_tls import OFF, ON
 from fakes.fdb_tls_stories import BOTH, certified, keep, listening
+from stateward.fdb.api.kind import CLUSTERS
+from stateward.kube.client import MergePatch
 
 MORE = {"processCounts": {"storage": 4}}
 SOON = {"replacements": {"enabled": True, "failureDetectionTimeSeconds": 300}}
@@ -47,6 +49,31 @@ def test_the_old_address_is_kept_until_a_dark_node_is_back(to_tls: bool, image_t
         await it.at_rest()
 
     played(story, nodes=9)
+
+
+def test_a_status_that_is_wiped_on_the_way_drops_no_address() -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(body(to_tls=True))
+        _, node = lost(it)
+        await it.rest(60)
+        it.change(**ON)
+        await it.until("moved", lambda: it.database.string.all_tls)
+        await it.until("told", lambda: "ListenersAwaited" in awaited(it))
+        nothing = MergePatch({"status": dict.fromkeys(it.status)})
+        it.it.world.api.patch(CLUSTERS, KEY, nothing, USER, subresource="status")
+        await it.rest(300)
+        assert it.status["requiredAddresses"] == BOTH
+        assert "ListenersAwaited" in awaited(it)
+        it.it.find_node(node)
+        await it.reconciled()
+        assert listening(it) == {True}
+
+    played(story, nodes=9)
+
+
+def awaited(it: Story) -> list[str]:
+    return [one["guard"] for one in it.status.get("blockers", ())]
 
 
 @pytest.mark.parametrize("how", ["automatically", "by hand"])

@@ -5,11 +5,15 @@ from __future__ import annotations
 import pytest
 
 from fakes import fdb_tls
-from fakes.fdb_stories import Story, merged, operator, played
+from fakes.fdb_stories import KEY, NAMESPACE, USER, Story, merged, operator, played, single
 from fakes.fdb_tls import ON
-from fakes.fdb_tls_stories import BOTH, GOOD, SIGNER, certified, keep, kills, listening
+from fakes.fdb_tls_stories import BOTH, CERTIFIED, GOOD, SIGNER, certified, keep, kills, listening
 from stateward.core.peers.meeting import Side
+from stateward.fdb.model.names import config_map_name
+from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
+from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import CONFIG_MAPS
 
 STRANGER = fdb_tls.authority()
 OTHERS = fdb_tls.files(STRANGER)
@@ -105,5 +109,29 @@ def test_one_that_vanishes_between_the_two_restarts_holds_the_second() -> None:
         await it.reconciled()
         assert listening(it) == {True}
         assert kills(it) == 2
+
+    played(story)
+
+
+def test_a_config_map_that_a_hand_wrote_begins_no_tls() -> None:
+    """Pods that lack certificates would not come back from a restart with TLS."""
+
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(single(automationOptions={"deletionMode": "None"}))
+        it.change(**merged(ON, CERTIFIED))
+        await it.until("told", lambda: it.condition("Ready")["reason"] == "CertificatesAwaited")
+        key = ObjectKey(NAMESPACE, config_map_name(KEY.name))
+        data = it.it.world.api.get(CONFIG_MAPS, key).document()["data"]
+        written = {name: f"{text} :tls" for name, text in data.items() if "fdbmonitor" in name}
+        assert written
+        it.it.world.api.patch(CONFIG_MAPS, key, MergePatch({"data": written}), USER)
+        await it.rest(300)
+        assert listening(it) == {False}
+        assert kills(it) == 0
+        it.change(automationOptions={"deletionMode": "Zone"})
+        await it.reconciled()
+        await it.until("gone", it.none_leaves)
+        assert listening(it) == {True}
 
     played(story)

@@ -7,19 +7,17 @@ that can be used, and not before: the way does not begin until then.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from stateward.core.facts import Fact, Known
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
-from stateward.fdb.model.names import CLUSTER_FILE_KEY, is_own_key
 from stateward.fdb.model.transport import Papers, Transport
 from stateward.fdb.status.processes import Reporting, Roster
 
 _SHOWN: Final = 3
-_TLS: Final = ":tls"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +27,7 @@ class Scene:
     #: Whether the spec asks for TLS.
     asked: bool
     connection: ConnectionString | None
-    #: The config map as it is, empty where there is none; and how processes listened last.
-    files: Mapping[str, str]
+    #: How processes were told to listen last.
     former: frozenset[bool]
     roster: Fact[Roster]
     papers: Papers
@@ -65,10 +62,18 @@ def judge(scene: Scene) -> Transport:
 
 
 def is_to_begin(scene: Scene) -> bool:
-    """Tell whether TLS is asked for where nobody was told of it yet: it may still wait."""
-    used = _used(scene)
-    told = scene.former | _told_by(scene.files)
-    return bool(used) and scene.asked and True not in used | told
+    """Tell whether TLS is asked for where nobody was told of it yet: it may still wait.
+
+    What a config map says counts for nothing: anybody may have written that.
+    """
+    used, found = _used(scene), scene.roster
+    listening = kinds_of(found.value) if isinstance(found, Known) else frozenset()
+    return bool(used) and scene.asked and True not in used | scene.former | listening
+
+
+def kinds_of(roster: Roster) -> frozenset[bool]:
+    """Return in which kinds somebody listens now."""
+    return frozenset(address.tls for it in _servers(roster) for address in it.addresses)
 
 
 def _used(scene: Scene) -> frozenset[bool]:
@@ -77,17 +82,6 @@ def _used(scene: Scene) -> frozenset[bool]:
         if scene.connection
         else frozenset()
     )
-
-
-def _told_by(files: Mapping[str, str]) -> frozenset[bool]:
-    """Return that processes are told to listen with TLS, where a config map says so.
-
-    What users put beside that are texts of theirs.
-    """
-    ours = (it for it in files if is_own_key(it) and it != CLUSTER_FILE_KEY)
-    found = (files[it] for it in ours)
-    tls = any(_TLS in it for it in found)
-    return frozenset({True}) if tls else frozenset()
 
 
 def _held(scene: Scene) -> str:

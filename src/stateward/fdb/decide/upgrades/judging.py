@@ -7,13 +7,14 @@ operator that takes over in the middle comes to the same one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from msgspec import UNSET
 
 from stateward.core.facts import Known, Unknown
+from stateward.core.moments import from_rfc3339
 from stateward.core.version import Version
 from stateward.fdb.api.group import GroupConditionType as Is
 from stateward.fdb.api.questions import is_target
@@ -26,6 +27,7 @@ from stateward.fdb.model.addresses import Address
 from stateward.fdb.status import health, incompatible, processes
 from stateward.fdb.status.clients import UNNAMED
 from stateward.fdb.views import ClusterView, GroupView
+from stateward.kube.conditions import find
 
 #: A group with one of these has not the new programs yet, or nobody knows.
 _UNSTAGED: Final = (
@@ -38,6 +40,8 @@ _CHANGING: Final = (Is.INCORRECT_POD_SPEC, Is.INCORRECT_SIDECAR_IMAGE)
 _SHOWN: Final = 5
 #: Seconds for which a process may wait outside that started as the new version before the others.
 _OUTSIDE: Final = 900.0
+#: Seconds after which a database does not come back by itself: a recovery takes a few.
+_DOWN: Final = 30.0
 #: Seconds until clients are looked at again that nobody names.
 _PATIENCE: Final = 60.0
 
@@ -63,7 +67,7 @@ def objection(view: ClusterView, missing_program: str, outdated: Iterable[str]) 
         return _no_way_back(view)
     return (
         _off_the_path(view)
-        or _unseen(view, missing_program)
+        or unseen(view, missing_program)
         or _foreign(view)
         or _incomplete(view)
         or _unfinished(view, outdated)
@@ -103,7 +107,8 @@ def _off_the_path(view: ClusterView) -> Refusal | None:
     return None
 
 
-def _unseen(view: ClusterView, missing_program: str) -> Refusal | None:
+def unseen(view: ClusterView, missing_program: str) -> Refusal | None:
+    """Return that nobody could look at the database afterwards; None: somebody can."""
     if not missing_program:
         return None
     return Refusal(
@@ -171,9 +176,29 @@ def _lacks_pod_with_them(it: GroupView) -> bool:
     return it.pod is not None and it.has(Is.INCORRECT_POD_SPEC)
 
 
+def never_staged(
+    view: ClusterView, with_other_server: Callable[[Iterable[GroupView]], frozenset[str]]
+) -> tuple[GroupView, ...]:
+    """Return who cannot be given them before its pod is made anew, which waits for the restart.
+
+    ``with_other_server`` names those of some that shall have another image of fdbserver: beside it
+    none is changed in place. While a database does not serve, all may have changed already.
+    """
+    available = health.is_available(view.database)
+    if not isinstance(available, Known) or not available.value:
+        return ()
+    late = unstaged(view)
+    others = with_other_server(late)
+    return tuple(it for it in late if it.name in others or _lacks_pod_with_them(it))
+
+
 def _needed(view: ClusterView) -> list[GroupView]:
     """Return the groups that a restart waits for, in order: whoever is given up is not."""
-    gone = (Is.RESOURCES_TERMINATING,)
+    return [it for it in _belonging(view) if it.processes or not bounces.is_given_up(view, it)]
+
+
+def _belonging(view: ClusterView) -> list[GroupView]:
+    """Return the groups that the database is made of, in order."""
     return sorted(
         (
             it
@@ -181,8 +206,7 @@ def _needed(view: ClusterView) -> list[GroupView]:
             if not (it.marked and it.holds_nothing)
             and not it.leaving
             and not is_tester(it)
-            and not it.has(*gone)
-            and (it.processes or not bounces.is_given_up(view, it))
+            and not it.has(Is.RESOURCES_TERMINATING)
         ),
         key=order,
     )
@@ -244,9 +268,24 @@ def restart(view: ClusterView) -> RestartPlan:
         sorted((it for it in view.groups if it.processes and not _is_left_out(view, it)), key=order)
     )
     kill = tuple(one.addresses[0] for it in groups for one in it.processes if one.addresses)
+    return RestartPlan(kill, groups, begun=bool(ahead) and _stays_down(view))
+
+
+def _stays_down(view: ClusterView) -> bool:
+    """Tell whether a database does not serve, and has not for longer than a recovery takes.
+
+    One that recovers goes on without those that wait outside: a client may hold the others back.
+    """
     available = health.is_available(view.database)
-    is_down = isinstance(available, Known) and not available.value
-    return RestartPlan(kill, groups, begun=bool(ahead) and is_down)
+    if not isinstance(available, Known) or available.value:
+        return False
+    told = find(view.status.conditions, "Available")
+    if told is None or told.status != "False":
+        return False
+    try:
+        return view.now - from_rfc3339(told.last_transition_time or "") >= _DOWN
+    except ValueError:  # somebody's hand wrote that
+        return False
 
 
 def _is_left_out(view: ClusterView, it: GroupView) -> bool:
@@ -267,13 +306,16 @@ def _can_be_killed(it: GroupView) -> bool:
 
 
 def _ahead(view: ClusterView) -> tuple[GroupView, ...]:
-    """Return who was started anew already, and so speaks what the others do not understand yet."""
+    """Return who was started anew already, and so speaks what the others do not understand yet.
+
+    For however long: an operator may take over late, and nobody else would have the others follow.
+    """
     knocking = incompatible.hosts(view.database)
     if not isinstance(knocking, Known):
         return ()
     return tuple(
         it
-        for it in _needed(view)
+        for it in _belonging(view)
         if not it.processes
         and not it.has(*_UNSTAGED)
         and not knocking.value.isdisjoint(it.addresses)

@@ -34,7 +34,6 @@ def scene(asked: bool, used: bool | None, who: str = "", **over: object) -> Scen
         found = ConnectionString.parse("a:b@10.0.0.1:" + ("4500:tls" if used else "4501"))
     roster = Roster({f"storage-{n}": (reporting(KINDS[it]),) for n, it in enumerate(who)})
     usual = {
-        "files": {},
         "former": frozenset(),
         "roster": Known(roster, 0.0, "test"),
         "papers": Papers(),
@@ -128,22 +127,13 @@ def test_tls_is_not_begun_without_certificates(over: dict[str, object], words: s
     assert not held.converts
 
 
-@pytest.mark.parametrize(
-    "told", [{"former": KINDS["b"]}, {"files": {"fdbmonitor-conf-log-json": '":tls"'}}]
-)
-def test_what_was_begun_is_not_taken_back_for_a_flaw(told: dict[str, object]) -> None:
-    found = judge(scene(TLS, PLAIN, "pbb", papers=FLAWED, **told))
+@pytest.mark.parametrize(("who", "former"), [("ppp", "b"), ("pbb", "p"), ("pbb", "b")])
+def test_what_was_begun_is_not_taken_back_for_a_flaw(who: str, former: str) -> None:
+    found = judge(scene(TLS, PLAIN, who, papers=FLAWED, former=KINDS[former]))
 
     assert found.tls
     assert found.plain
     assert found.converts
-
-
-@pytest.mark.parametrize("key", ["cluster-file", "of-the-user"])
-def test_a_cluster_file_with_tls_is_no_listener(key: str) -> None:
-    over = {"files": {key: "a:b@10.0.0.1:4500:tls"}, "papers": FLAWED}
-
-    assert judge(scene(TLS, PLAIN, "ppp", **over)).held
 
 
 def test_the_way_is_not_over_while_somebody_who_stays_listens_otherwise() -> None:

@@ -69,7 +69,8 @@ class AllAtOnce:
                 "see with what their pods start fdbserver: an image that is not of its tag?; any"
                 " change of the spec lets them be started anew once more",
             )
-        if not plan.begun and (refused := upgrades.cut_off(view)) is not None:
+        refused = upgrades.unseen(view, seen.program_missing) or upgrades.cut_off(view)
+        if refused is not None and not plan.begun:
             return _refused(refused)
         guards = () if plan.begun else acts.UPGRADE
         purpose = f"the restart of all processes for {view.spec.version}"

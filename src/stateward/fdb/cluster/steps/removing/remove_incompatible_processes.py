@@ -14,7 +14,7 @@ from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.status import incompatible
-from stateward.fdb.views import ClusterView, GroupView
+from stateward.fdb.views import ClusterView, GroupView, PodSeen
 
 #: Seconds in which a process comes back by itself after all were started anew: who knocked before
 #: that is remembered for a while.
@@ -39,13 +39,15 @@ class RemoveIncompatibleProcesses:
             return DONE
         groups = [
             it
-            for it in view.staying()
+            for it in view.groups  # who shall go, too, while something is left on it
             if it.pod is not None
+            and not it.leaving
+            and not (it.marked and it.holds_nothing)
             and not it.processes
             and it.obsolete_pod != it.pod.uid
             and it.pod.terminating_since is None
             and not knocking.value.isdisjoint(it.addresses)
-            and _had_time(view, it)
+            and _had_time(view, it, it.pod)
         ]
         if not groups:
             return DONE
@@ -57,6 +59,7 @@ class RemoveIncompatibleProcesses:
         return found or done("IncompatibleProcesses", words)
 
 
-def _had_time(view: ClusterView, it: GroupView) -> bool:
+def _had_time(view: ClusterView, it: GroupView, pod: PodSeen) -> bool:
+    """Tell whether it is late; a pod before this one may have knocked, from the same address."""
     lasts = it.lasts(GroupConditionType.MISSING_PROCESSES, view.now)
-    return lasts is not None and lasts >= _COMING
+    return lasts is not None and min(lasts, view.now - pod.created) >= _COMING

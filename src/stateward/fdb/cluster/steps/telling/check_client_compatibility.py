@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
 from stateward.core.errors import PeerError
@@ -18,6 +20,7 @@ from stateward.fdb.decide.clients import VersionChange
 from stateward.fdb.decide.groups.staging import has_server_of
 from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.model.names import STAGED_VERSION_KEY
+from stateward.fdb.views import GroupView
 from stateward.kube.client import MergePatch
 from stateward.kube.errors import Conflict
 from stateward.kube.resources import CONFIG_MAPS
@@ -55,14 +58,19 @@ class CheckClientCompatibility:
         return await self._record(seen, view.spec.version, "UpgradeBegun", words)
 
     async def _stay_ready(self, seen: Seen) -> Outcome:
-        """Let pods go on with the new programs, unless somebody waits outside for too long."""
-        view = seen.view
-        if not (some := upgrades.too_long_outside(view)):
+        """Let pods go on with the new programs, unless somebody waits outside for too long.
+
+        Or unless one cannot have them: its pod is to be made anew, and nobody's is meanwhile.
+        """
+        view, version = seen.view, seen.view.spec.version
+        running = view.running_version
+        if some := upgrades.too_long_outside(view):
+            words = f"{names_of(some)} started as {version} and cannot join those of {running}"
+        elif some := upgrades.never_staged(view, partial(_with_other_server, seen)):
+            words = f"{names_of(some)} cannot be given {version} before pods are as asked otherwise"
+        else:
             return DONE
-        words = (
-            f"{names_of(some)} started as {view.spec.version} and cannot join while others run"
-            f" {view.running_version}: pods go back to its programs, and the upgrade begins anew"
-        )
+        words = f"{words}: pods go back to programs of {running}, and the upgrade begins anew"
         return await self._record(seen, None, "UpgradeTakenBack", words)
 
     async def _record(self, seen: Seen, version: str | None, reason: str, words: str) -> Outcome:
@@ -82,10 +90,14 @@ class CheckClientCompatibility:
 
 def _behind(seen: Seen) -> frozenset[str]:
     """Return who shall go, still holds something, and runs by an image of an upgrade before."""
+    leaving = (it for it in seen.view.groups if it.marked and not it.holds_nothing)
+    return _with_other_server(seen, leaving)
+
+
+def _with_other_server(seen: Seen, groups: Iterable[GroupView]) -> frozenset[str]:
+    """Return whose image of fdbserver is not what it would be made with now."""
     return frozenset(
         it.name
-        for it in seen.view.groups
-        if it.marked
-        and not it.holds_nothing
-        and not has_server_of(seen.object_of(it).spec, seen.wanted.group(it.id))
+        for it in groups
+        if not has_server_of(seen.object_of(it).spec, seen.wanted.group(it.id))
     )
