@@ -78,8 +78,9 @@ STAGES: dict[str, list[list[str]]] = {
     ],
     "types": [[str(BIN / "mypy")]],
     "test": [
-        # One more at once than there are cores: many wait for servers, but none must starve.
-        pytest(CORES + 1, "src", "tests", *without(*STORIES)),
+        # One more at once than there are cores: many wait for servers, but none must starve. Who
+        # has nothing left takes from others: those that take long stand together.
+        pytest(CORES + 1, "--dist", "worksteal", "src", "tests", *without(*STORIES)),
         pytest(CORES + 2, *GROUPED, *(f"tests/{name}" for name in STORIES)),
     ],
     # How many there were is in the output of each story; each is as long as it has calls.

@@ -121,9 +121,9 @@ class Hunt:
                 yield clue.calm
                 continue
             with self.mutant.plant():
-                calm = live(clue.calm)
+                self._calm[clue.calm] = live(clue.calm)
             try:
-                found = clue.ask(calm)
+                found = clue.ask(self._calm[clue.calm])
             except UsageError:
                 continue  # such a call is made no more; the rest of the trail leads elsewhere
             yield found

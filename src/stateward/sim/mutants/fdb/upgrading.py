@@ -42,6 +42,7 @@ def image_comes_first(patch: Patch) -> None:
     """Give pods the version that is staged, and let them be made anew meanwhile."""
     patch.put(Basis, "main_version", property(lambda self: self.spec.version))
     patch.put(update_process_groups, "with_programs_of", lambda _now, wanted: wanted)
+    patch.put(upgrades, "never_staged", lambda _view, _with_other_server: ())
     for module in (pod_updates, replacing):
         patch.put(module, "not_now", lambda _view: "")
 
