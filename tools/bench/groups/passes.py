@@ -15,7 +15,7 @@ from stateward.core.outcome import DONE
 from stateward.fdb.status.reading import read
 from tools.bench.groups.world import Paper, Rested
 
-RUNS = 9
+RUNS = 15
 
 
 @dataclass(slots=True)

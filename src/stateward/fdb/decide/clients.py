@@ -46,7 +46,9 @@ def of_other_patch(view: ClusterView) -> tuple[GroupView, ...]:
     """
     if not versions.are_compatible(Version.parse(view.spec.version), view.running_version):
         return ()
-    return tuple(it for it in view.staying() if _is_settled(it) and _runs_other(view, it))
+    right = (UNSET, view.spec.version, f"{view.spec.version}{versions.PRERELEASE}")
+    others = (it for it in view.staying() if _runs_other(it, right))
+    return tuple(it for it in others if _is_settled(it))
 
 
 def _is_settled(it: GroupView) -> bool:
@@ -54,8 +56,7 @@ def _is_settled(it: GroupView) -> bool:
     return it.pod is not None and not it.leaving and not coming
 
 
-def _runs_other(view: ClusterView, it: GroupView) -> bool:
-    right = (UNSET, view.spec.version, f"{view.spec.version}{versions.PRERELEASE}")
+def _runs_other(it: GroupView, right: tuple[object, ...]) -> bool:
     return any(one.entry.version not in right for one in it.processes)
 
 

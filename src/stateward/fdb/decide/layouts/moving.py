@@ -25,9 +25,10 @@ _FIELDS: Final = {
 
 def would_lack(view: ClusterView) -> str:
     """Return what would lack if processes were where the spec says; nothing: they can be there."""
+    if not (moves := dict(_moves(view))):
+        return ""
     live, now = configuration(view.database), places(view)
-    moves = dict(_moves(view))
-    if not moves or not isinstance(live, Known) or not isinstance(now, Known):
+    if not isinstance(live, Known) or not isinstance(now, Known):
         return ""
     new = {field: shall for field, (_, shall) in moves.items()}
     then = places_in(view, new.get("dataCenter"), new.get("dataHall"))

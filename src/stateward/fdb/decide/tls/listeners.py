@@ -67,8 +67,9 @@ def is_to_begin(scene: Scene) -> bool:
     What a config map says counts for nothing: anybody may have written that.
     """
     used, found = _used(scene), scene.roster
-    listening = kinds_of(found.value) if isinstance(found, Known) else frozenset()
-    return bool(used) and scene.asked and True not in used | scene.former | listening
+    if not used or not scene.asked or True in used | scene.former:
+        return False
+    return not isinstance(found, Known) or True not in kinds_of(found.value)
 
 
 def kinds_of(roster: Roster) -> frozenset[bool]:
