@@ -55,6 +55,8 @@ class Server:
     lag: float = 0.0
     #: What it complains of, by name.
     complaints: dict[str, str] = field(default_factory=dict)
+    #: Whether its name leads nowhere, though it was told one.
+    nameless: bool = False
 
     @property
     def address(self) -> Address:
@@ -88,7 +90,7 @@ class Server:
 
     def listens_at(self, address: Address) -> bool:
         """Tell whether it is the one at an address, which may be a name."""
-        name = self.localities.get(locality.DNS_NAME)
+        name = None if self.nameless else self.localities.get(locality.DNS_NAME)
         return any(
             address.host in (it.host, name) and (it.port, it.tls) == (address.port, address.tls)
             for it in self.addresses

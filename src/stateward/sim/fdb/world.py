@@ -31,6 +31,7 @@ from stateward.local.schema.served import served_api
 from stateward.runtime.telling.metrics import Metrics
 from stateward.sim.fdb.agents import SimAgents
 from stateward.sim.fdb.databases import SimDatabases
+from stateward.sim.fdb.naming import Names
 from stateward.sim.fdb.pods import FdbPods, fits
 from stateward.sim.fdb.realm import Process, Realm, Volume
 from stateward.sim.kube.lodgers import Lodger, Node, both
@@ -70,6 +71,7 @@ class FdbWorld:
         world.manager = FIELD_MANAGER
         loop, api, chance = world.loop, world.api, world.chance.stream("fdb")
         self.realm = Realm(world.clock, chance.stream("databases"))
+        Names(api, self.realm)
         self.volumes: Volumes[Volume] = Volumes(loop, api, chance.stream("volumes"), Volume)
         self.pods = FdbPods(loop, api, self.realm, self.volumes, chance.stream("pods"))
         places = [Node(f"node-{n}", f"zone-{n % zones}") for n in range(nodes)]

@@ -74,6 +74,7 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M70": ("F-S40", Clue("fdb-family")),
     "M71": ("F-S41", Clue("fdb-prefix-taken")),
     "M72": ("L0", Clue("fdb-prefix-taken")),
+    "M73": ("F-S42", Clue("fdb-names")),
     "M80": ("L0", Clue("fdb-tls-sidecar")),
     "M81": ("L0", Clue("fdb-tls-renewed")),
     "M82": ("L0", Clue("fdb-tls-away")),

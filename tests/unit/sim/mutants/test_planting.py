@@ -21,7 +21,7 @@ from stateward.sim.process import PROCESS, SimProcess
 OF_ETCD = [f"M{it}" for it in range(21, 40) if it != 37]
 OF_FDB = [
     f"M{it:02}"
-    for it in (1, 2, 4, 5, 6, 7, *range(11, 18), 37, *range(40, 60), *range(70, 73), *range(80, 83))
+    for it in (1, 2, 4, 5, 6, 7, *range(11, 18), 37, *range(40, 60), *range(70, 74), *range(80, 83))
 ] + ["M39-fdb"]
 NUMBERS = sorted((*OF_ETCD, *OF_FDB))
 PAINTED = ("stateward.etcd", "stateward.fdb", "stateward.runtime", "stateward.emulate")

@@ -1,4 +1,4 @@
-"""F-S40 and F-S41: names lead to where processes listen, and whose a process is can be told."""
+"""F-S40 to F-S42: names lead to where processes listen, and whose a process is can be told."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBProcess
 from stateward.fdb.model.names import ProcessGroupID
 from stateward.kube.client import Change
 from stateward.kube.codec import decode
+from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import SERVICES
 from stateward.local.store import StoreEvent
 from stateward.sim.fdb.laws.scene import Scene
@@ -18,6 +19,7 @@ class Sharing:
 
     F-S40: a coordinator that goes by name listens at an address of the family that names lead to.
     F-S41: no cluster that joins a database makes groups of a prefix that others there have.
+    F-S42: a service stays while coordinators have names below it: those would lead nowhere.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -27,10 +29,19 @@ class Sharing:
         scene.watchman.on_change(PROCESS_GROUPS.name, self._group_changed)
 
     # ------------------------------------------------------------------ names
-    def _service_changed(self, _: Actor, event: StoreEvent) -> None:
-        if event.change is not Change.DELETED:
-            for database in self._scene.it.realm.databases:
+    def _service_changed(self, actor: Actor, event: StoreEvent) -> None:
+        for database in self._scene.it.realm.databases:
+            if event.change is not Change.DELETED:
                 self._judge_names(database)
+            elif actor.operates:
+                self._judge_end(database, event.now.key, actor)
+
+    def _judge_end(self, database: Database, service: ObjectKey, actor: Actor) -> None:
+        below = [service.name, service.namespace]
+        names = [it.host for it in database.string.coordinators if it.is_name]
+        if lost := [it for it in names if it.split(".")[1:3] == below]:
+            words = f"{service} was deleted, and {lost[0]} coordinates"
+            self._scene.report("F-S42", actor, words)
 
     def _judge_names(self, database: Database) -> None:
         for at in database.string.coordinators:

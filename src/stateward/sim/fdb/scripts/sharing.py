@@ -1,4 +1,4 @@
-"""Addresses of another family, and clusters that are in each other's way."""
+"""Names and addresses of another family, and clusters that are in each other's way."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from stateward.sim.fdb.scripts.kit import (
     OTHER,
     Holds,
     Script,
+    Step,
     cluster,
     create,
     edit,
@@ -40,7 +41,19 @@ _FOUR: Final[Json] = {
     "databaseConfiguration": ONE, "processCounts": FEW, "routing": {"podIPFamily": 4}
 }  # fmt: skip
 
+
+def _found(*, by_name: bool) -> Step:
+    """Ask for names in the cluster file, or for addresses."""
+    return replace(edit(routing={"useDNSInClusterFile": by_name}), quick=3600.0)
+
+
 SCENARIOS: Final[dict[str, Script]] = {
+    # The service below which pods have names goes when nobody looks for a coordinator there.
+    "fdb-names": (
+        create(KEY, databaseConfiguration=ONE, processCounts=FEW),
+        _found(by_name=False),
+        _found(by_name=True),
+    ),
     # All processes get addresses of the other family; coordinators go by name before and after.
     "fdb-family": (
         create(KEY, **_FOUR),

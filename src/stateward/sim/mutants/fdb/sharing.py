@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stateward.fdb.cluster.steps.removing import remove_services
 from stateward.fdb.cluster.steps.telling import check_prefix
 from stateward.fdb.decide import coordinating
 from stateward.fdb.decide.layouts import steps
@@ -41,4 +42,15 @@ def both_decide(patch: Patch) -> None:
     patch.put(steps, "elsewhere", lambda _view, _live: "")
 
 
-BUGS = (named_elsewhere, same_prefix, both_decide)
+@bug(
+    "M73",
+    "the service below which coordinators have names goes before they have others",
+    "seen on three real nodes: names led nowhere, and no coordinator was found any more",
+    *("fdb-names",),
+)
+def service_goes_first(patch: Patch) -> None:
+    """Ask nobody who is found there."""
+    patch.put(remove_services, "leads_somewhere", lambda _seen: False)
+
+
+BUGS = (named_elsewhere, same_prefix, both_decide, service_goes_first)

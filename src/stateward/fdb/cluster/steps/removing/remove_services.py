@@ -29,7 +29,7 @@ class RemoveServices:
         live = seen.service
         if live is None or seen.wanted.spec.routing.headless_service or live.metadata.deleting:
             return DONE
-        if _leads_somewhere(seen):
+        if leads_somewhere(seen):
             return DONE  # coordinators change first, and that is told there
         owner = live.metadata.controller
         if owner is None or owner.uid != seen.cluster.metadata.uid:
@@ -47,7 +47,7 @@ class RemoveServices:
         return DONE
 
 
-def _leads_somewhere(seen: Seen) -> bool:
+def leads_somewhere(seen: Seen) -> bool:
     """Tell whether the database is found by names below the service, or may be.
 
     Without it they lead nowhere at once: nobody would find a coordinator any more.
