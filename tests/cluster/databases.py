@@ -90,7 +90,10 @@ def manifest(version: str) -> dict[str, Any]:
         "metadata": {"name": NAME, "namespace": SHOP},
         "spec": {
             "version": version,
-            "automationOptions": {"ignoreLogGroupsForUpgrade": [LOG_GROUP, OPERATORS]},
+            "automationOptions": {
+                "ignoreLogGroupsForUpgrade": [LOG_GROUP, OPERATORS],
+                "waitBetweenRemovalsSeconds": 0,
+            },
             "minimumUptimeSecondsForBounce": 20,  # processes are as old as they are
             "databaseConfiguration": {"redundancy_mode": "double", "logs": 2},
             "processCounts": {"storage": 3, "log": 3, "stateless": 3},
@@ -114,6 +117,11 @@ def secure(site: Site, *, tls: bool) -> None:
     _edit(site, {"mainContainer": {"enableTls": tls}})
 
 
+def route(site: Site, **routing: Any) -> None:
+    """Ask for other addresses, or names."""
+    _edit(site, {"routing": routing})
+
+
 def _edit(site: Site, spec: dict[str, Any]) -> None:
     patch = json.dumps({"spec": spec})
     site.kubectl("-n", SHOP, "patch", FDB, NAME, "--type=merge", f"--patch={patch}")
@@ -134,6 +142,18 @@ def pods(site: Site, process_class: str = "") -> dict[str, Any]:
 def claims(site: Site) -> set[str]:
     found = site.listed("-n", SHOP, "pvc", f"--selector=app.kubernetes.io/instance={NAME}")
     return {it["metadata"]["name"] for it in found}
+
+
+def services(site: Site) -> dict[str, str]:
+    """Return the services of the cluster, and the address of each."""
+    found = site.listed("-n", SHOP, "services", f"--selector=app.kubernetes.io/instance={NAME}")
+    return {it["metadata"]["name"]: it["spec"]["clusterIP"] for it in found}
+
+
+def coordinators(site: Site) -> list[str]:
+    """Return where coordinators are looked for: addresses, or names, without their ports."""
+    found = shown(site)["status"]["connectionString"].partition("@")[2].split(",")
+    return [it.removesuffix(":tls").rpartition(":")[0] for it in found]
 
 
 def place(pod: Any) -> str:

@@ -100,6 +100,40 @@ def test_tls_comes_and_goes(site: Site) -> None:
     assert databases.bounces(site) == bounced + 4
 
 
+def test_coordinators_are_found_by_address_and_by_name_again(site: Site) -> None:
+    """Names lead somewhere for as long as anybody is looked for by them; data stays where it is."""
+    before = set(databases.pods(site, "storage"))
+    for by_name in (False, True):
+        with shopping.story(site, f"fdb: coordinators by {'name' if by_name else 'address'}"):
+            databases.route(site, useDNSInClusterFile=by_name)
+            databases.until_well(site)
+        named = [it.endswith(".svc.cluster.local") for it in databases.coordinators(site)]
+        assert named == [by_name] * 3
+        assert (NAME in databases.services(site)) == by_name
+        assert set(databases.pods(site, "storage")) == before, "made anew, none replaced"
+        assert databases.is_kept(site)
+
+
+def test_addresses_of_services_are_other_groups(site: Site) -> None:
+    """Each process listens behind a service of its own; who had none is replaced, and data moves."""
+    before = databases.pods(site)
+    with shopping.story(site, "fdb: addresses of services"):
+        databases.route(site, publicIPSource="service", useDNSInClusterFile=False)
+        databases.until_well(site)
+    after = databases.pods(site)
+    assert len(after) == len(before)
+    assert after.keys().isdisjoint(before)
+    given = databases.services(site)
+    assert given.keys() == after.keys()
+    assert set(databases.coordinators(site)) <= set(given.values())
+    assert databases.is_kept(site)
+    with shopping.story(site, "fdb: addresses of pods"):
+        databases.route(site, publicIPSource="pod", useDNSInClusterFile=True)
+        databases.until_well(site)
+    assert databases.services(site).keys() == {NAME}
+    assert databases.is_kept(site)
+
+
 def test_another_line_of_releases_is_one_restart(site: Site) -> None:
     """Programs are staged in all pods, all processes change at once, and pods follow."""
     if not site.database.is_emulated:

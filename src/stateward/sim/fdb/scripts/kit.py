@@ -26,6 +26,11 @@ from stateward.sim.fdb.world import FdbWorld
 
 KEY: Final = ObjectKey("ns", "shop")
 OTHER: Final = ObjectKey("ns", "till")
+#: Nothing waits longer than it must: all plans of it can be lived.
+BRISK: Final[Mapping[str, object]] = {
+    "minimumUptimeSecondsForBounce": 1,
+    "automationOptions": {"podUpdateStrategy": "Delete", "waitBetweenRemovalsSeconds": 0},
+}
 
 Do = Callable[[FdbWorld], Awaitable[None]]
 Holds = Callable[[FdbWorld], bool]

@@ -8,6 +8,7 @@ from typing import Final
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
 from stateward.sim.fdb.scripts.kit import (
+    BRISK,
     FEW,
     KEY,
     ONE,
@@ -50,7 +51,7 @@ def _found(*, by_name: bool) -> Step:
 SCENARIOS: Final[dict[str, Script]] = {
     # The service below which pods have names goes when nobody looks for a coordinator there.
     "fdb-names": (
-        create(KEY, databaseConfiguration=ONE, processCounts=FEW),
+        create(KEY, **BRISK),
         _found(by_name=False),
         _found(by_name=True),
     ),

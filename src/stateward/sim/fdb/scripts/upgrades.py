@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -14,6 +13,7 @@ from stateward.kube.resources import PODS
 from stateward.sim.fdb.oracles.costs import Cost
 from stateward.sim.fdb.reading import version_of
 from stateward.sim.fdb.scripts.kit import (
+    BRISK,
     KEY,
     Script,
     Step,
@@ -90,13 +90,6 @@ def _followed() -> Step:
     return Step("pods follow", do, is_settled, quick=3600.0, befalls=True)
 
 
-#: Nothing waits longer than it must: all plans of it can be lived.
-_BRISK: Final[Mapping[str, object]] = {
-    "minimumUptimeSecondsForBounce": 1,
-    "automationOptions": {"podUpdateStrategy": "Delete", "waitBetweenRemovalsSeconds": 0},
-}
-
-
 def _begun(**spec: object) -> Step:
     return create(KEY, version=_OLD, **spec)
 
@@ -104,7 +97,7 @@ def _begun(**spec: object) -> Step:
 SCENARIOS: Final[dict[str, Script]] = {
     "fdb-upgrade": (_begun(), _upgraded()),
     "fdb-upgrade-eager": (_begun(minimumUptimeSecondsForBounce=1), _upgraded()),
-    "fdb-upgrade-brisk": (_begun(**_BRISK), _restarted(), _followed()),
+    "fdb-upgrade-brisk": (_begun(**BRISK), _restarted(), _followed()),
     "fdb-upgrade-split": (_begun(imageType="split"), _upgraded()),
     "fdb-upgrade-rollback": (
         _begun(),

@@ -50,7 +50,7 @@ def both_decide(patch: Patch) -> None:
 )
 def service_goes_first(patch: Patch) -> None:
     """Ask nobody who is found there."""
-    patch.put(remove_services, "leads_somewhere", lambda _seen: False)
+    patch.put(remove_services, "is_needed", lambda _seen: False)
 
 
 BUGS = (named_elsewhere, same_prefix, both_decide, service_goes_first)

@@ -11,7 +11,6 @@ from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import wrote
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
-from stateward.fdb.model.names import headless_service_name
 from stateward.kube.errors import Conflict, NotFound
 from stateward.kube.resources import SERVICES
 
@@ -29,7 +28,7 @@ class RemoveServices:
         live = seen.service
         if live is None or seen.wanted.spec.routing.headless_service or live.metadata.deleting:
             return DONE
-        if leads_somewhere(seen):
+        if is_needed(seen):
             return DONE  # coordinators change first, and that is told there
         owner = live.metadata.controller
         if owner is None or owner.uid != seen.cluster.metadata.uid:
@@ -47,13 +46,7 @@ class RemoveServices:
         return DONE
 
 
-def leads_somewhere(seen: Seen) -> bool:
-    """Tell whether the database is found by names below the service, or may be.
-
-    Without it they lead nowhere at once: nobody would find a coordinator any more.
-    """
-    connection, name = seen.view.connection, seen.cluster.metadata
-    if connection is None:
-        return bool(seen.view.configured)
-    below = f".{headless_service_name(name.name)}.{name.namespace}.svc."
-    return any(below in it.host for it in connection.coordinators)
+def is_needed(seen: Seen) -> bool:
+    """Tell whether the database is found by names below the service, or may be."""
+    unknown = seen.view.connection is None and bool(seen.view.configured)
+    return unknown or seen.coordinates_by_name
