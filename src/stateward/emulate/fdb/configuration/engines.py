@@ -12,6 +12,7 @@ from __future__ import annotations
 from stateward.emulate.fdb import data
 from stateward.emulate.fdb.shards import RATE
 from stateward.emulate.fdb.state import State
+from stateward.fdb.model import locality
 
 #: Seconds that it takes at least to make a storage server anew.
 _AT_LEAST = 2.0
@@ -102,6 +103,11 @@ def _is_calm(state: State) -> bool:
     """Tell whether all data is where it should be, and others have room for what one has."""
     if state.settings is None or not state.has_looked or state.shards.is_moving():
         return False
-    zones = {zone for _, zone in data.places(state).values()}
-    copies = data.spread(state, state.settings).copies
-    return data.fewest_copies(state) >= state.settings.copies and len(zones) > copies
+    wanted, zones = data.spread(state, state.settings), data.places(state).values()
+    rooms: dict[str, set[str]] = {}
+    for group, zone in zones:
+        # What one data center has stays in it; halls stand in for each other.
+        rooms.setdefault(group if wanted.key == locality.DATA_CENTER else "", set()).add(zone)
+    needed = wanted.each if wanted.key == locality.DATA_CENTER else wanted.copies
+    has_room = all(len(it) > needed for it in rooms.values())
+    return data.fewest_copies(state) >= state.settings.copies and has_room

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
 from msgspec import UNSET
 
 from stateward.core.facts import Known
 from stateward.fdb.api.status import Progress
-from stateward.fdb.decide.layouts.needs import places
+from stateward.fdb.decide.layouts.needs import Place, places
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.configuration import Configuration, Redundancy, engine_of
 from stateward.fdb.status import configuration as told
@@ -54,17 +54,33 @@ def _by_wiggle(view: ClusterView, live: Configuration, step: Configuration) -> R
             f" what brings data over to {shall}",
             f"set {_WHERE}.perpetual_storage_wiggle to 1{back}",
         )
-    there, needed = places(view), _copies(step) + 1
-    zones = {it.zone for it in there.value if it.stores} if isinstance(there, Known) else None
-    if zones is None or len(zones) >= needed:
+    there = places(view)
+    found = cramped(there.value, step) if isinstance(there, Known) else None
+    if found is None:
         return None
+    center, zones = found
+    where = f" of data center {center}" if center else ""
     return Refusal(
         _GUARD,
-        f"storage processes must be in {needed} zones for storage_migration_type gradual, and are"
-        f" in {len(zones)}: it takes one out of use while others have its data",
-        f"have storage processes in more zones, or set {_WHERE}.storage_migration_type to"
+        f"storage processes{where} must be in {_copies(step) + 1} zones for storage_migration_type"
+        f" gradual, and are in {zones}: it takes one out of use while others have its data",
+        f"have storage processes in more zones{where}, or set {_WHERE}.storage_migration_type to"
         f" aggressive, which needs no room elsewhere{back}",
     )
+
+
+def cramped(there: Collection[Place], step: Configuration) -> tuple[str, int] | None:
+    """Return where others have no room for what one server has, and how many zones are there.
+
+    A region that has all data has its copies in its own data center.
+    """
+    regions = sorted(step.regions, key=lambda it: -it.priority)[: step.usable_regions]
+    centers = [it.main.id for it in regions if it.main is not None] or [""]
+    for center in centers:
+        zones = {it.zone for it in there if it.stores and center in ("", it.center)}
+        if len(zones) <= _copies(step):
+            return center, len(zones)
+    return None
 
 
 def rewriting(view: ClusterView) -> Progress | None:

@@ -259,6 +259,23 @@ def test_one_after_another_needs_room_for_what_one_has(picture: str, fits: bool)
         assert "aggressive, which needs no room elsewhere" in found.hint
 
 
+#: Who is there, what shall be, and where others have no room for what one has.
+CRAMPED = {
+    "in all regions": ("dc1:s3 dc2:s3", BOTH, None),
+    "not in one of them": ("dc1:s2 dc2:s4", BOTH, ("dc1", 2)),
+    "nor in the other": ("dc1:s4 dc2:s2", BOTH, ("dc2", 2)),
+    "where data is": ("dc1:s3 dc2:s1", ONE, None),
+    "and not where none is": ("dc1:s2 dc2:s4", ONE, ("dc1", 2)),
+    "no regions": ("dc1:s2 dc2:s1", Configuration(), None),
+}
+
+
+@pytest.mark.parametrize("name", CRAMPED)
+def test_room_for_what_one_has_is_in_its_own_data_center(name: str) -> None:
+    there, step, found = CRAMPED[name]
+    assert engines.cramped(places(there), step) == found
+
+
 def test_the_same_engine_by_another_name_is_no_change() -> None:
     live, step = Configuration(storage_engine="ssd-2"), Configuration(storage_engine="ssd")
     assert engines.engine_can_change(cluster("s1"), live, step) is None
