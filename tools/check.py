@@ -37,6 +37,8 @@ CRASHES = (
     "unit/fdb/stories/test_crashes_maintenance.py",
     "unit/fdb/stories/test_crashes_tls.py",
     "unit/fdb/stories/test_crashes_upgrade.py",
+    "unit/fdb/stories/test_tls_sidecar.py::test_while_sidecars_change",
+    "unit/fdb/stories/test_tls_sidecar.py::test_while_certificates_are_renewed",
 )
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
