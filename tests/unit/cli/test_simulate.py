@@ -54,6 +54,8 @@ SHORT = ("simulate", "--scenario", "one", "--family", "AJ", "--jobs", "1")
         (["--pairs", "--scenario", "one"], "--scenario must be left out with --pairs"),
         (["--mutant", "M21", "--family", "A"], "--family must be left out with --mutant,"),
         (["--mutants", "--seed", "3"], "--seed must be left out with --mutants"),
+        (["--swarm", "--covering"], "--covering must be left out with --swarm"),
+        (["--plan", "1=409", "--covering"], "--covering must be left out with --plan"),
         (["--swarm", "--step", "1"], "--step must be left out with --swarm"),
         (["--scenario", "grow", "--step", "3"], "--step must be 1 to 2, the steps of grow; got 3"),
         (["--swarm", "--family", "A"], "--family must be left out with --swarm"),

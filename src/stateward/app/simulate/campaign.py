@@ -48,6 +48,8 @@ class Wish:
     swarm: bool = False
     #: The step of scenarios at whose calls alone things go wrong; 0: at those of all.
     step: int = 0
+    #: Whether each fault comes to each place in the code once, and no plan is lived beside these.
+    covering: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +75,15 @@ class Campaign:
         self._again: deque[_Errand] = deque()
         self._lives: Counter[str] = Counter()
         self._until: float | None = None
+        #: How many plans bring each fault to each place once, where no others are lived.
+        self._covering = 0
 
     @property
     def planned(self) -> int | None:
         """How many plans there are to be lived; None: there is no end of them."""
-        return None if self.wish.swarm else sum(it.size for it in self.spaces)
+        if self.wish.swarm:
+            return None
+        return self._covering or sum(it.size for it in self.spaces)
 
     def share(self) -> float | None:
         """Return how much of it is done, of the time or of the plans; None: there is no end."""
@@ -134,7 +140,11 @@ class Campaign:
     # ------------------------------------------------------------------ what is lived
 
     def _plans(self) -> Iterator[tuple[str, Ask]]:
-        return ((space.letter, ask) for space, ask in covering.ordered(self.spaces))
+        if not self.wish.covering:
+            return ((space.letter, ask) for space, ask in covering.ordered(self.spaces))
+        chosen = list(covering.covering(self.spaces))
+        self._covering = len(chosen)
+        return iter([(space.letter, ask) for space, ask in chosen])
 
     def _swarm(self) -> Iterator[tuple[str, Ask]]:
         if any((it, 1) not in self._scenes for it in self.wish.scenarios):

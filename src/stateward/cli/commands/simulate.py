@@ -50,6 +50,7 @@ _LONGEST = 525_600.0
 @click.option("--scenario", "scenarios", multiple=True, metavar="NAME", help="Only this; repeat.")
 @click.option("--family", metavar="LETTERS", help="Only these families, as in ABI.")
 @click.option("--step", type=click.IntRange(1), help="Only at calls of this step of a scenario.")
+@click.option("--covering", is_flag=True, help="Each fault at each place in the code once.")
 @click.option("--seed", type=click.IntRange(0, _SEEDS), help="Order and chance of all lives.")
 @click.option("--minutes", type=click.FloatRange(0), help="End after; 0: when all is lived.")
 @click.option("--jobs", type=click.IntRange(1, 256), help="Processes; one a core otherwise.")
@@ -105,6 +106,7 @@ class _Given:
     scenarios: tuple[str, ...]
     family: str | None
     step: int | None
+    covering: bool
     seed: int | None
     minutes: float | None
     jobs: int | None
@@ -130,7 +132,8 @@ class _Given:
 #: What each way of living goes by, beside its own option.
 _GOES_BY: Final[Mapping[str, Collection[str]]] = {
     "a campaign": (
-        *("--scenario", "--family", "--step", "--seed", "--minutes", "--jobs", "--report"),
+        *("--scenario", "--family", "--step", "--covering", "--seed", "--minutes", "--jobs"),
+        "--report",
     ),
     "--plan": ("--scenario", "--seed", "--operators"),
     "--swarm": ("--scenario", "--seed", "--minutes", "--jobs", "--report"),
@@ -181,6 +184,7 @@ def _typed(given: _Given) -> list[str]:
         "--scenario": given.scenarios or None,
         "--family": given.family,
         "--step": given.step,
+        "--covering": given.covering or None,
         "--seed": given.seed,
         "--minutes": given.minutes,
         "--jobs": given.jobs,
@@ -211,7 +215,7 @@ def _asked(given: _Given) -> Ask:
 def _wish(given: _Given, names: tuple[str, ...]) -> Wish:
     minutes = given.minutes
     if minutes is None:
-        minutes = 0.0 if given.swarm else _MINUTES
+        minutes = 0.0 if given.swarm or given.covering else _MINUTES
     return Wish(
         names,
         read_letters(given.family or ""),
@@ -219,6 +223,7 @@ def _wish(given: _Given, names: tuple[str, ...]) -> Wish:
         seconds=minutes * 60 if minutes else None,
         swarm=given.swarm,
         step=given.step or 0,
+        covering=given.covering,
     )
 
 

@@ -67,6 +67,15 @@ def test_lives_that_differ_from_process_to_process_are_found(bad):
     assert told(bad, "DETERMINISM")
 
 
+def test_each_fault_comes_to_each_place_once_where_no_more_is_asked_for():
+    found, every = ran("AJ", covering=True), ran("AJ")
+    places = len(found.results.feasible)
+
+    assert found.planned == places == sum(found.results.by_letter()[it].plans for it in "AJ")
+    assert 0 < places < every.planned
+    assert found.share() == 1.0
+
+
 def test_time_ends_a_campaign():
     found = ran("ABDK", seconds=1.0, work=workers.dawdle)
 
