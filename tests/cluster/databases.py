@@ -229,6 +229,14 @@ def is_kept(site: Site, away: str = "") -> bool:
     return "`kept' is `here'" in tried(site, "get kept", 0, away)
 
 
+def until_found(site: Site) -> None:
+    """Wait until pods have the cluster file of now: where all coordinators are new, no other helps.
+
+    A kubelet shows what changed in a config map after a minute or so.
+    """
+    until(site, "the database is found from a pod", lambda: is_kept(site))
+
+
 def starts(site: Site) -> dict[str, int]:
     """Return how many times the process of each pod was started, as its monitor tells."""
     word = '"msg": "starting fdbserver"'

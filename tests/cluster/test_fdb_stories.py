@@ -120,6 +120,7 @@ def test_addresses_of_services_are_other_groups(site: Site) -> None:
     with shopping.story(site, "fdb: addresses of services"):
         databases.route(site, publicIPSource="service", useDNSInClusterFile=False)
         databases.until_well(site)
+        databases.until_found(site)
     after = databases.pods(site)
     assert len(after) == len(before)
     assert after.keys().isdisjoint(before)
@@ -130,6 +131,7 @@ def test_addresses_of_services_are_other_groups(site: Site) -> None:
     with shopping.story(site, "fdb: addresses of pods"):
         databases.route(site, publicIPSource="pod", useDNSInClusterFile=True)
         databases.until_well(site)
+        databases.until_found(site)
     assert databases.services(site).keys() == {NAME}
     assert databases.is_kept(site)
 
