@@ -10,12 +10,14 @@ from typing import Any, Final
 from cluster import certificates
 from cluster.site import SHOP, Site
 from fakes import fdb_tls
+from stateward.fdb.model.names import CLUSTER_LABEL
 from stateward.fdb.model.names import LOG_GROUP as OPERATORS
 
 #: The cluster that they are about, and whom its pods act as.
 NAME: Final = "orders"
 ACCOUNT: Final = "fdb"
 FDB: Final = "foundationdbclusters.apps.foundationdb.org"
+GROUPS: Final = "foundationdbprocessgroups.apps.foundationdb.org"
 MAIN: Final = "foundationdb"
 #: Clients of this group are not asked whether they follow an upgrade: a pod has programs of one
 #: version, and its successor those of the next.
@@ -148,6 +150,13 @@ def services(site: Site) -> dict[str, str]:
     """Return the services of the cluster, and the address of each."""
     found = site.listed("-n", SHOP, "services", f"--selector=app.kubernetes.io/instance={NAME}")
     return {it["metadata"]["name"]: it["spec"]["clusterIP"] for it in found}
+
+
+def addresses(site: Site) -> set[str]:
+    """Return where processes of the groups that stay are."""
+    found = site.listed("-n", SHOP, GROUPS, f"--selector={CLUSTER_LABEL}={NAME}")
+    staying = [it for it in found if not it["spec"].get("remove")]
+    return {one for it in staying for one in it["status"]["addresses"]}
 
 
 def coordinators(site: Site) -> list[str]:

@@ -136,6 +136,22 @@ def test_addresses_of_services_are_other_groups(site: Site) -> None:
     assert databases.is_kept(site)
 
 
+def test_addresses_of_ipv6_are_other_groups(site: Site) -> None:
+    """Names lead to one family: coordinators go by address until all groups have it."""
+    for family, sign in ((6, ":"), (4, ".")):
+        before = databases.pods(site)
+        with shopping.story(site, f"fdb: addresses of IPv{family}"):
+            databases.route(site, podIPFamily=family)
+            databases.until_well(site)
+            databases.until_found(site)
+        after = databases.pods(site)
+        assert len(after) == len(before)
+        assert after.keys().isdisjoint(before)
+        assert all(sign in it for it in databases.addresses(site)), databases.addresses(site)
+        assert all(it.endswith(".svc.cluster.local") for it in databases.coordinators(site))
+        assert databases.is_kept(site)
+
+
 def test_another_line_of_releases_is_one_restart(site: Site) -> None:
     """Programs are staged in all pods, all processes change at once, and pods follow."""
     if not site.database.is_emulated:

@@ -66,7 +66,7 @@ def _kubelet(plan: Plan, node: Node) -> list[str | Path]:
         f"--config={node.folder / 'kubelet.json'}",
         f"--kubeconfig={kubeconfig(plan, node.name)}",
         f"--hostname-override={node.name}",
-        f"--node-ip={node.address}",
+        f"--node-ip={node.address},{node.address6}",
         f"--node-labels=topology.kubernetes.io/zone={node.zone}",
         f"--cert-dir={plan.papers}",
     ]

@@ -23,10 +23,11 @@ def lay_switch() -> None:
     run(*own, "link", "set", "lo", "up")
     run(*own, "link", "add", places.SWITCH, "address", _HARDWARE, "type", "bridge")
     run(*own, "addr", "add", f"{places.CONTROL}/24", "dev", places.SWITCH)
+    run(*own, "addr", "add", f"{places.CONTROL6}/64", "dev", places.SWITCH, "nodad")
     run(*own, "link", "set", places.SWITCH, "up")
     # Only to have a route: kube-proxy replaces where it leads to.
     run(*own, "route", "add", places.SERVICES, "dev", places.SWITCH, "src", places.CONTROL)
-    _set(here, "net/ipv4/ip_forward", "1")
+    _forward(here)
     _set(here, "net/bridge/bridge-nf-call-iptables", "0", optional=True)  # a switch only switches
 
 
@@ -41,13 +42,16 @@ def plug_in(plan: Plan, node: Node) -> None:
     own = ("ip", "-n", node.namespace)
     run(*own, "link", "set", "lo", "up")
     run(*own, "addr", "add", f"{node.address}/24", "dev", "eth0")
+    run(*own, "addr", "add", f"{node.address6}/64", "dev", "eth0", "nodad")
     run(*own, "link", "set", "eth0", "up")
     for other in plan.nodes:
         if other != node:
             run(*own, "route", "add", other.pods, "via", other.address)
+            run(*own, "route", "add", other.pods6, "via", other.address6)
     run(*own, "route", "add", places.SERVICES, "dev", "eth0", "src", node.address)
     run(*switch, "route", "replace", node.pods, "via", node.address)
-    _set(node.namespace, "net/ipv4/ip_forward", "1")
+    run(*switch, "route", "replace", node.pods6, "via", node.address6)
+    _forward(node.namespace)
     # Pods of one node reach each other through services only with this.
     _set(node.namespace, "net/bridge/bridge-nf-call-iptables", "1", optional=True)
 
@@ -89,6 +93,11 @@ def namespaces() -> list[str]:
         return []
     ours = (places.NAMESPACE, f"{places.NAMESPACE}-")
     return sorted(it for it in names if it == ours[0] or it.startswith(ours[1]))
+
+
+def _forward(namespace: str) -> None:
+    for name in ("net/ipv4/ip_forward", "net/ipv6/conf/all/forwarding"):
+        _set(namespace, name, "1")
 
 
 def _set(namespace: str, name: str, value: str, *, optional: bool = False) -> None:

@@ -47,6 +47,8 @@ def missing() -> str:
             f"{', '.join(lacking)} must be on this machine: apt-get install containerd runc"
             " containernetworking-plugins nftables iproute2 conntrack"
         )
+    if not Path("/proc/sys/net/ipv6").exists():
+        return "pods have addresses of IPv6 too, and this machine's kernel has none"
     probe = f"{places.NAMESPACE}-probe"
     made = does("ip", "netns", "add", probe)
     does("ip", "netns", "del", probe)

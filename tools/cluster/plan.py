@@ -20,6 +20,10 @@ CONTROL: Final = "10.252.0.1"
 API_PORT: Final = 26443
 NETWORK: Final = "10.252.0.0/16"
 SERVICES: Final = "10.253.0.0/16"
+#: The same once more, of IPv6: everything has addresses of both families, those of IPv4 first.
+CONTROL6: Final = "fd52::1"
+NETWORK6: Final = "fd52::/32"
+SERVICES6: Final = "fd53::/112"
 KUBERNETES_SERVICE: Final = "10.253.0.1"
 DNS_SERVICE: Final = "10.253.0.10"
 MOST_NODES: Final = 9
@@ -51,6 +55,16 @@ class Node:
     def pods(self) -> str:
         """The addresses of its pods."""
         return f"10.252.{self.number}.0/24"
+
+    @property
+    def address6(self) -> str:
+        """Where the others find it, of IPv6."""
+        return f"fd52::1{self.number}"
+
+    @property
+    def pods6(self) -> str:
+        """The addresses of its pods, of IPv6."""
+        return f"fd52:0:{self.number}::/64"
 
     @property
     def namespace(self) -> str:

@@ -118,7 +118,7 @@ def _api_server(plan: Plan) -> list[str]:
         f"--tls-cert-file={own}",
         f"--tls-private-key-file={key}",
         f"--client-ca-file={authority}",
-        f"--service-cluster-ip-range={places.SERVICES}",
+        f"--service-cluster-ip-range={places.SERVICES},{places.SERVICES6}",
         "--service-account-issuer=https://kubernetes.default.svc.cluster.local",
         f"--service-account-key-file={own}",
         f"--service-account-signing-key-file={key}",

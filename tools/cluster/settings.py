@@ -12,6 +12,8 @@ from tools.cluster.plan import Node, Plan
 
 #: The image that holds the namespaces of a pod.
 PAUSE = "stateward.test/pause:1"
+#: What pods reach through their node.
+_ELSEWHERE = (places.NETWORK, places.SERVICES, places.NETWORK6, places.SERVICES6)
 
 
 def containerd(node: Node, plugins: Path) -> str:
@@ -57,8 +59,8 @@ def network(node: Node) -> str:
         "ipam": {
             "type": "host-local",
             "dataDir": f"{node.folder}/addresses",
-            "ranges": [[{"subnet": node.pods}]],
-            "routes": [{"dst": places.NETWORK}, {"dst": places.SERVICES}],
+            "ranges": [[{"subnet": node.pods}], [{"subnet": node.pods6}]],
+            "routes": [{"dst": it} for it in _ELSEWHERE],
         },
     }
     return json.dumps({"cniVersion": "1.0.0", "name": "stateward", "plugins": [bridge]})

@@ -23,18 +23,24 @@ PLAN = Plan(Path("/there"), MOST_NODES)
 
 
 def test_no_two_nodes_share_anything() -> None:
-    for what in ("name", "zone", "address", "pods", "namespace", "cable", "cgroup", "socket"):
+    own = ("address", "pods", "address6", "pods6", "namespace", "cable", "cgroup", "socket")
+    for what in ("name", "zone", *own):
         assert len({getattr(it, what) for it in PLAN.nodes}) == MOST_NODES, what
 
 
 def test_addresses_are_in_the_networks_that_never_leave() -> None:
-    inside = ipaddress.ip_network(places.NETWORK)
+    inside, inside6 = map(ipaddress.ip_network, (places.NETWORK, places.NETWORK6))
     for node in PLAN.nodes:
-        assert ipaddress.ip_network(node.pods).subnet_of(inside)
+        assert ipaddress.IPv4Network(node.pods).subnet_of(inside)
         assert ipaddress.ip_address(node.address) in inside
+        assert ipaddress.IPv6Network(node.pods6).subnet_of(inside6)
+        assert ipaddress.ip_address(node.address6) in inside6
         assert len(node.cable) <= 15, "the kernel takes no longer names of links"
-    services = ipaddress.ip_network(places.SERVICES)
+    services, services6 = map(ipaddress.ip_network, (places.SERVICES, places.SERVICES6))
     assert not services.overlaps(inside)
+    assert not services6.overlaps(inside6)
+    assert inside6.is_private
+    assert services6.is_private
     assert ipaddress.ip_address(places.DNS_SERVICE) in services
 
 
@@ -46,7 +52,7 @@ def test_what_programs_are_told_can_be_read() -> None:
     assert kubelet["cgroupRoot"] == f"/{node.cgroup}"
     assert kubelet["containerRuntimeEndpoint"] == f"unix://{node.socket}"
     (bridge,) = json.loads(settings.network(node))["plugins"]
-    assert bridge["ipam"]["ranges"] == [[{"subnet": node.pods}]]
+    assert bridge["ipam"]["ranges"] == [[{"subnet": node.pods}], [{"subnet": node.pods6}]]
     assert not bridge["ipMasq"], "pods reach nothing beyond the cluster"
     assert json.loads(manifests.first_objects())["items"]
 

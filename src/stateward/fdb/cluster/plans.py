@@ -23,9 +23,10 @@ from stateward.fdb.decide.groups.shape import same_shape
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Redundancy
 from stateward.fdb.model.connection import ConnectionString
-from stateward.fdb.model.names import ProcessGroupID
+from stateward.fdb.model.names import ProcessGroupID, headless_service_name
 from stateward.fdb.model.versions import are_compatible
 from stateward.kube.codec import Json
+from stateward.kube.meta import ObjectMeta
 
 #: Clusters that are kept in mind, and process groups.
 _LIMIT: Final = 1000
@@ -76,14 +77,14 @@ class Plans:
         sidecars show; ``staged`` is the version whose programs pods are given, for all to change
         to it at once.
         """
-        spec = self.spec(cluster)
+        spec, metadata = self.spec(cluster), cluster.metadata
         kinds = kinds or listeners(spec, connection)
         listen = (kinds, certificates)
-        asked = (cluster.metadata.generation, running, connection, made, listen, staged)
+        asked = (metadata.generation, running, connection, made, listen, staged)
         found = _Found(connection, made, *kinds, certificates)
-        understood = _understood(spec, running, staged)
+        understood = _named(_understood(spec, running, staged), metadata, connection)
         return self._plans.recall(
-            cluster.metadata.uid,
+            metadata.uid,
             asked,
             lambda: Plan(
                 spec,
@@ -202,3 +203,20 @@ def _share(spec: FoundationDBClusterSpec) -> Share | None:
         return None
     mode = Redundancy(spec.database_configuration.redundancy_mode)
     return Share(domain.zone_index, domain.zone_count or mode.fault_domains + mode.fault_tolerance)
+
+
+def _named(
+    spec: FoundationDBClusterSpec, of: ObjectMeta, connection: ConnectionString | None
+) -> FoundationDBClusterSpec:
+    """Return the spec with names for pods while coordinators are found by these.
+
+    Others change first: a pod that is made anew without its name would not be found any more, nor
+    would any without the service below which names are.
+    """
+    below = f".{headless_service_name(of.name)}.{of.namespace}.svc."
+    if connection is None or not any(below in it.host for it in connection.coordinators):
+        return spec
+    routing = msgspec.structs.replace(
+        spec.routing, headless_service=True, define_dns_locality_fields=True
+    )
+    return msgspec.structs.replace(spec, routing=routing)

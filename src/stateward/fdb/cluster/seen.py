@@ -11,7 +11,6 @@ from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.cluster.book import Book
 from stateward.fdb.decide.groups.leftovers import Left
 from stateward.fdb.decide.groups.replacing import Pair
-from stateward.fdb.model.names import headless_service_name
 from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.codec import Json
 from stateward.kube.objects.configs import ConfigMap
@@ -55,16 +54,6 @@ class Seen:
         for it in self.view.staying():
             if it.name in self.outdated or it.id.prefix != prefix:
                 yield it, self.groups[it.name].spec, self.wanted.group(it.id)
-
-    @property
-    def coordinates_by_name(self) -> bool:
-        """Whether coordinators are found by names below the cluster's service.
-
-        Without it they lead nowhere at once: nobody would find a coordinator any more.
-        """
-        connection, about = self.view.connection, self.cluster.metadata
-        below = f".{headless_service_name(about.name)}.{about.namespace}.svc."
-        return connection is not None and any(below in it.host for it in connection.coordinators)
 
     def object_of(self, group: GroupView) -> FoundationDBProcessGroup:
         """Return the object of a process group."""

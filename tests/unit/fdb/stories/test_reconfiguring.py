@@ -234,3 +234,27 @@ def _configured(it: Story) -> list[str]:
 def _settings(it: Story) -> Json:
     assert it.database.settings is not None
     return dict(it.database.settings.values)
+
+
+@pytest.mark.parametrize(
+    ("before", "change"),
+    [(BY_ADDRESS, {"version": "7.3.69"}), (NAMED, BY_ADDRESS), (BY_ADDRESS, NAMED)],
+    ids=["another image", "names are given up", "names come"],
+)
+def test_the_only_coordinator_is_replaced_where_a_new_pod_would_not_be_found(
+    before: Json, change: Json
+) -> None:
+    """A pod that is made anew has another address, and nobody would know who coordinates."""
+
+    async def story(it: Story) -> None:
+        body = single(**before, automationOptions={"podUpdateStrategy": "Delete"})
+        await it.create(body)
+        (storage,) = it.groups("storage")
+        it.change(**change)
+        await it.reconciled()
+        await it.until("who goes is gone", it.none_leaves)
+        assert storage not in it.groups("storage"), "others coordinate before it goes"
+        await it.until("who went is forgotten", lambda: not it.database.barred)
+        await it.at_rest()
+
+    played(story)

@@ -18,6 +18,7 @@ from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide.groups.faults import fault_changes
 from stateward.fdb.decide.groups.staging import with_programs_of
 from stateward.fdb.decide.held import Held
+from stateward.fdb.decide.layouts.lasting import coordinators_are_found_again
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -205,7 +206,18 @@ def _found(view: ClusterView, pairs: Iterable[Pair]) -> Iterator[Misfit]:
         why = why_replace(now, wanted, strategy=strategy, resources_too=resources_too)
         if group.id.prefix != prefix:  # what it is made from may follow its own id
             why = why or _changed("the prefix of its id", group.id.prefix, prefix)
-        yield Misfit(group, why)
+        yield Misfit(group, why or _lost_with_its_pod(view, group, now, wanted))
+
+
+def _lost_with_its_pod(
+    view: ClusterView, group: GroupView, now: GroupSpec, wanted: GroupSpec
+) -> str:
+    """Return that all who coordinate would be lost with a pod that is made anew: others do first."""
+    if not _is_another_pod(with_programs_of(now, wanted), wanted) or fault_changes(now, wanted):
+        return ""
+    if coordinators_are_found_again(view, (group,)) is None:
+        return ""
+    return "its pod changes, and with its address the only way to the coordinators would be lost"
 
 
 def _order(it: Misfit) -> tuple[bool, str, int]:

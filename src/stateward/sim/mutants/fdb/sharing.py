@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stateward.fdb.cluster.steps.removing import remove_services
+from stateward.fdb.cluster import plans
 from stateward.fdb.cluster.steps.telling import check_prefix
 from stateward.fdb.decide import coordinating
 from stateward.fdb.decide.layouts import steps
@@ -44,13 +44,13 @@ def both_decide(patch: Patch) -> None:
 
 @bug(
     "M73",
-    "the service below which coordinators have names goes before they have others",
+    "pods lose the names by which coordinators are found before they have others",
     "seen on three real nodes: names led nowhere, and no coordinator was found any more",
     *("fdb-names",),
 )
-def service_goes_first(patch: Patch) -> None:
-    """Ask nobody who is found there."""
-    patch.put(remove_services, "is_needed", lambda _seen: False)
+def names_go_first(patch: Patch) -> None:
+    """Ask nobody who is found by them."""
+    patch.put(plans, "_named", lambda spec, _of, _connection: spec)
 
 
-BUGS = (named_elsewhere, same_prefix, both_decide, service_goes_first)
+BUGS = (named_elsewhere, same_prefix, both_decide, names_go_first)

@@ -22,7 +22,7 @@ from stateward.kube.resources import SERVICES
 
 
 class AddServices:
-    """Creates it where it is wanted or coordinators have names there; has it select the pods."""
+    """Creates it where it is wanted, and has it select the pods."""
 
     name = "AddServices"
 
@@ -31,7 +31,7 @@ class AddServices:
 
     async def run(self, seen: Seen) -> Outcome:
         """See to the service, then say whose own are missing."""
-        if seen.wanted.spec.routing.headless_service or seen.coordinates_by_name:
+        if seen.wanted.spec.routing.headless_service:
             try:
                 found = await self._settle(seen)
             except Conflict:

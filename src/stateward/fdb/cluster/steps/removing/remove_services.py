@@ -28,8 +28,8 @@ class RemoveServices:
         live = seen.service
         if live is None or seen.wanted.spec.routing.headless_service or live.metadata.deleting:
             return DONE
-        if is_needed(seen):
-            return DONE  # coordinators change first, and that is told there
+        if seen.view.connection is None and seen.view.configured:
+            return DONE  # the database may be found by names below it
         owner = live.metadata.controller
         if owner is None or owner.uid != seen.cluster.metadata.uid:
             return DONE
@@ -44,9 +44,3 @@ class RemoveServices:
         except PeerError as error:
             return trouble(f"service {live.metadata.name}", error)
         return DONE
-
-
-def is_needed(seen: Seen) -> bool:
-    """Tell whether the database is found by names below the service, or may be."""
-    unknown = seen.view.connection is None and bool(seen.view.configured)
-    return unknown or seen.coordinates_by_name

@@ -16,6 +16,7 @@ from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import pod_updates
 from stateward.fdb.decide.groups.maintenance import before_taking
 from stateward.fdb.decide.layouts import single
+from stateward.fdb.decide.layouts.lasting import coordinators_are_found_again
 from stateward.fdb.guards import acts
 
 _AGAIN: Final = 15.0
@@ -37,8 +38,9 @@ class UpdatePods:
             if not plan.held:
                 return DONE
             return Retry(_AGAIN, "PodUpdateHeld", told(plan.held))
-        if (last := single.no_last_copy_goes(view, plan.obsolete)) is not None:
-            return held(seen, self.name, (last,), "making pods anew")
+        last = single.no_last_copy_goes(view, plan.obsolete)
+        if (no := last or coordinators_are_found_again(view, plan.obsolete)) is not None:
+            return held(seen, self.name, (no,), "making pods anew")
         if view.configured:
             why = await allowed(self._tools, seen, self.name, acts.UPDATE_PODS, "making pods anew")
             if why is not None:
