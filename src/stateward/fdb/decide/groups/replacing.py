@@ -212,7 +212,7 @@ def _found(view: ClusterView, pairs: Iterable[Pair]) -> Iterator[Misfit]:
 def _lost_with_its_pod(
     view: ClusterView, group: GroupView, now: GroupSpec, wanted: GroupSpec
 ) -> str:
-    """Return that all who coordinate would be lost with a pod that is made anew: others do first."""
+    """Return that nobody would find who coordinates, once its pod was made anew."""
     if not _is_another_pod(with_programs_of(now, wanted), wanted) or fault_changes(now, wanted):
         return ""
     if coordinators_are_found_again(view, (group,)) is None:
