@@ -53,7 +53,7 @@ REGRESSIONS: dict[str, str] = {
     "fdb-spare | configure new | 1 | act:recreate-cr": (
         "whoever makes a cluster anew is asked what becomes of its volumes, and nobody answers"
     ),
-    "fdb-names | delete pods | 1 | act:delete-object:Service": (
+    "fdb-names | coordinators 10. | 1 | act:delete-object:Service": (
         "a service that nobody asks for any more, but by which coordinators are found, was lost"
         " and not made again"
     ),
