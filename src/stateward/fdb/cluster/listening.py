@@ -65,7 +65,8 @@ class Listening:
             staying=frozenset(it.spec.process_group_id for it in staying),
         )
         if listeners.is_to_begin(scene):
-            scene = replace(scene, lacking=tuple(self._lacking(spec, staying)))
+            concerned = [it for it in groups.values() if not it.spec.remove or _reports(it, found)]
+            scene = replace(scene, lacking=tuple(self._lacking(spec, concerned)))
         elif len(former) > 1:
             scene = replace(scene, absent=tuple(self._absent(staying, scene.roster)))
         return listeners.judge(scene)
@@ -107,6 +108,14 @@ class Listening:
             is_other = pod is not None and told != pod_hash(it)
             if is_other or any(lacks(spec, it.spec.process_settings)):
                 yield it.metadata.name
+
+
+def _reports(group: FoundationDBProcessGroup, found: Fact[Roster]) -> bool:
+    """Tell whether a group belongs to the database, or may: who shall go does so until it is gone.
+
+    Without a certificate it would not follow coordinators that are found with TLS alone.
+    """
+    return not isinstance(found, Known) or group.spec.process_group_id in found.value.groups
 
 
 def _kept(papers: Papers, spec: FoundationDBClusterSpec, config: ConfigMap | None) -> Papers:

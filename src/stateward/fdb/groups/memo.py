@@ -32,6 +32,7 @@ _MADE_BY: Final = frozenset(
         names.PUBLIC_IP_SOURCE,
         names.IP_FAMILY,
         names.SIDECAR_CERTIFICATE,
+        names.SIDECAR_BEFORE,
     }
 )
 

@@ -14,7 +14,7 @@ from stateward.fdb.groups.memo import Wanted
 from stateward.fdb.model import names
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.network import Service
-from stateward.kube.objects.pods import Pod
+from stateward.kube.objects.pods import ContainerStatus, Pod
 from stateward.kube.objects.storage import PersistentVolumeClaim
 
 
@@ -123,3 +123,9 @@ def cluster_uid(group: FoundationDBProcessGroup) -> str:
 def cluster_key(group: FoundationDBProcessGroup) -> ObjectKey:
     """Return where the cluster of a group is."""
     return ObjectKey(group.metadata.namespace, group.spec.cluster_name)
+
+
+def sidecar_of(pod: Pod | None) -> ContainerStatus | None:
+    """Return what is told of the container beside fdbserver."""
+    found = () if pod is None else pod.status.container_statuses
+    return next((it for it in found if it.name == names.SIDECAR_CONTAINER), None)

@@ -7,7 +7,9 @@ from typing import Final
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.views import ClusterView
 
-HINT: Final = "mend it; it is looked at again every few seconds, and nothing runs without TLS"
+HINT: Final = (
+    "mend it; it is looked at again every few seconds, and nothing is started by it before"
+)
 
 
 def certificates_are_good(view: ClusterView) -> Refusal | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from stateward.kube.codec import Part
 from stateward.kube.meta import Condition, Object
 
@@ -73,6 +75,8 @@ class ContainerStatus(Part):
     ready: bool = False
     restart_count: int = 0
     image: str = ""
+    #: Another one after every start.
+    container_id: str = msgspec.field(default="", name="containerID")
     state: ContainerState = ContainerState()
     last_state: ContainerState = ContainerState()
 

@@ -19,7 +19,7 @@ from stateward.fdb.groups.viewing import view_of
 from stateward.fdb.model import names
 from stateward.fdb.status.document import Role
 from stateward.kube.client import MergePatch
-from stateward.kube.codec import plain
+from stateward.kube.codec import Json, plain
 from stateward.kube.errors import Forbidden, Invalid, Unavailable
 from stateward.kube.managed import owned
 from stateward.kube.meta import ObjectKey
@@ -316,6 +316,35 @@ async def test_a_new_sidecar_comes_in_place(kind: str) -> None:
     assert not desk.wrote("delete")
     await desk.once()
     assert len(desk.wrote("patch pods")) == 1
+
+
+def beside(container_id: str, **state: Json) -> list[Json]:
+    state = state or {"running": {}}
+    common = {"ready": "running" in state, "restartCount": 0, "state": state}
+    return [{"name": names.SIDECAR_CONTAINER, "containerID": container_id, **common}]
+
+
+@pytest.mark.parametrize(
+    ("told", "waits"),
+    [
+        (beside("c://1"), True),
+        (beside("c://1", waiting={"reason": "ImagePullBackOff"}), True),
+        (beside("c://2", terminated={"exitCode": 1}), True),
+        (beside("c://2"), False),
+    ],
+    ids=["the old one runs on", "no image", "it ended", "the new one runs"],
+)
+async def test_a_new_sidecar_is_there_when_it_runs(told: list[Json], waits: bool) -> None:
+    """What the one before has brought may be of the same version."""
+    desk = Desk()
+    await desk.settled()
+    await desk.say(containerStatuses=beside("c://1"))
+    await upgraded(desk, "7.4.1")
+    await desk.passes()
+    await desk.say(containerStatuses=told)
+    await desk.passes()
+    view = view_of(desk.eyes.glance(await desk.now()), desk.eyes.memo)
+    assert (Kind.INCORRECT_SIDECAR_IMAGE in view.conditions) == waits
 
 
 async def test_a_pod_that_differs_otherwise_is_not_changed_in_place() -> None:

@@ -64,6 +64,47 @@ def test_certificates_and_tls_at_once_are_pods_first_and_listeners_then() -> Non
     played(story)
 
 
+def test_who_shall_go_has_gone_before_anybody_listens_with_tls() -> None:
+    """Without certificates it would not find coordinators that only speak TLS."""
+
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(spec(**SMALL))
+        it.change(**merged(CERTIFIED, ON))
+        await it.until("others come", lambda: any(_marked(it)))
+        await it.until("all listen in both ways", lambda: it.status["requiredAddresses"] == BOTH)
+        there = {one.localities["instance_id"] for one in it.database.servers.values()}
+        assert there.isdisjoint(_marked(it)), "they have no certificates"
+        await it.reconciled()
+        assert listening(it) == {True}
+        await it.until("who went is forgotten", lambda: not it.database.barred)
+
+    played(story)
+
+
+def _marked(it: Story) -> set[str]:
+    return {name for name, one in it.groups().items() if one["spec"].get("remove")}
+
+
+def test_without_its_secret_nobody_is_replaced() -> None:
+    """Those who would come could not start: their volumes cannot be mounted."""
+
+    async def story(it: Story) -> None:
+        await it.create(spec(**SMALL))
+        pods, groups = it.uids(), {*it.groups()}
+        it.change(**merged(CERTIFIED, ON))
+        await it.until("said", lambda: it.condition("Ready")["reason"] == "CertificateUnusable")
+        await it.rest(300)
+        assert (it.uids(), {*it.groups()}) == (pods, groups), "no new pods by it"
+        assert listening(it) == {False}
+        keep(it)
+        await it.reconciled()
+        assert listening(it) == {True}
+        await it.until("who went is forgotten", lambda: not it.database.barred)
+
+    played(story)
+
+
 def test_a_template_that_changes_on_the_way_waits_until_the_way_is_gone() -> None:
     async def story(it: Story) -> None:
         keep(it)

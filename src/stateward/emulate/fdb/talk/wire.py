@@ -47,6 +47,8 @@ class Wire:
         """Say something; raise Lost."""
         raw = messages.encoded(message, self.protocol)
         try:
+            if self.writer.is_closing():  # with TLS nothing can be written any more
+                raise Lost("it was closed")
             self.writer.write(len(raw).to_bytes(_LENGTH, "big") + raw)
             await self.writer.drain()
         except OSError as error:

@@ -55,7 +55,7 @@ _OF_THE_POD: Final = frozenset({
 _OURS: Final = frozenset({
     names.SPEC_HASH, names.CONFIG_HASH, names.IMAGE_TYPE, names.PUBLIC_IP, names.PUBLIC_IP_SOURCE,
     names.IP_FAMILY, names.LAUNCHER_CONFIGURATION, names.LAUNCHER_ENVIRONMENT, names.OUTDATED,
-    names.SIDECAR_CERTIFICATE,
+    names.SIDECAR_CERTIFICATE, names.SIDECAR_BEFORE,
 })  # fmt: skip
 _KINDS: Final = {it.value: it for it in Kind}
 

@@ -19,6 +19,7 @@ from stateward.fdb.decide.groups.faults import fault_changes
 from stateward.fdb.decide.groups.staging import with_programs_of
 from stateward.fdb.decide.held import Held
 from stateward.fdb.decide.layouts.lasting import coordinators_are_found_again
+from stateward.fdb.guards.transport import certificates_are_good
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -172,7 +173,7 @@ def misfits(view: ClusterView, pairs: Iterable[Pair]) -> Misfits:
     found = [it for it in _found(view, pairs) if it.why]
     if not found:
         return Misfits()
-    if why := not_now(view):
+    if why := not_now(view) or _uncertified(view):
         return Misfits(held=tuple(Held(it.group.name, why) for it in found))
     kept = view.spec.automation_options.cancel_replacements_for_process_groups
     held = [
@@ -184,6 +185,12 @@ def misfits(view: ClusterView, pairs: Iterable[Pair]) -> Misfits:
     many = _budget(view, len(free))
     waiting = [Held(it.group.name, f"{it.why}; others are replaced first") for it in free[many:]]
     return Misfits(tuple(free[:many]), (*held, *waiting))
+
+
+def _uncertified(view: ClusterView) -> str:
+    """Return that those who would come could not start; nothing: they could."""
+    refused = certificates_are_good(view) if view.configured else None
+    return f"others could not take their place: {refused.message}" if refused is not None else ""
 
 
 def not_now(view: ClusterView) -> str:
