@@ -1,8 +1,8 @@
 """One operator process: caches first, then leadership, then work; and back in reverse order.
 
 A standby keeps its caches warm, so that it can act at once when it is elected. A process that loses
-its lease ends: what it believed about the world is worth less than a fresh start. Whoever started it
-starts it again, as a Deployment does, and then it stands by.
+its lease ends: what it believed about the world is worth less than a fresh start. Whoever started
+it starts it again, as a Deployment does, and then it stands by.
 """
 
 from __future__ import annotations
