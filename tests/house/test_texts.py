@@ -99,3 +99,10 @@ def test_the_lock_files_hold_what_the_project_asks_for():
     names = [re.split(r"[<>=~! ]", d)[0].lower() for d in project["project"]["dependencies"]]
 
     assert [name for name in names if f"{name}==" not in locked] == []
+
+
+def test_the_readme_lists_every_example():
+    listed = re.findall(r"\]\((examples/[^)]+\.yaml)\)", (ROOT / "README.md").read_text())
+    there = [str(it.relative_to(ROOT)) for it in ROOT.glob("examples/**/*.yaml")]
+
+    assert sorted(listed) == sorted(there)

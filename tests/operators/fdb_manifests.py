@@ -93,6 +93,9 @@ BAD: list[Bad] = [
         "must be at most 38", name="a" * 40),
     Bad("FoundationDB 6", {"version": "6.3.24"}, "spec.version", "must be 7.1.0 or later", "7.1.0 or later"),
     Bad("FoundationDB 7.0", {"version": "7.0.0"}, "spec.version", "must be 7.1.0 or later", "7.1.0 or later"),
+    Bad("a version of two numbers", {"version": "7.1"}, "spec.version", "must be three numbers", "must be three numbers"),
+    Bad("a version with a letter first", {"version": "v7.3.63"}, "spec.version", "must be three numbers", "must be three numbers"),
+    Bad("a version with a nought first", {"version": "07.3.63"}, "spec.version", "must be three numbers"),
     Bad("a prefix for all with no name", automation(synchronizationMode="global"), "spec.processGroupIDPrefix",
         "must be given when operators act together"),
     # ------------------------------------------------------------ the database
@@ -273,7 +276,6 @@ BAD: list[Bad] = [
         "must say the same as processCounts.test"),
     # ------------------------------------------------------------ what only a schema says
     Bad("no version", {}, "", "", "version"),
-    Bad("a version of two numbers", {"version": "7.3"}, "", "", "version"),
     Bad("fewer than none", spec(processCounts={"storage": -2}), "", "", "processCounts.storage"),
     Bad("a class nobody has", spec(processCounts={"sorter": 2}), "", "", "sorter"),
     Bad("no uptime", spec(minimumUptimeSecondsForBounce=0), "", "", "minimumUptimeSecondsForBounce"),

@@ -1,8 +1,8 @@
 """One operator process: caches first, then leadership, then work; and back in reverse order.
 
 A standby keeps its caches warm, so that it can act at once when it is elected. A process that loses
-its lease ends: what it believed about the world is worth less than a fresh start, and its
-replacement stands by again.
+its lease ends: what it believed about the world is worth less than a fresh start. Whoever started
+it starts it again, as a Deployment does, and then it stands by.
 """
 
 from __future__ import annotations
@@ -72,7 +72,10 @@ class Supervisor:
                 self._start(f"controller {controller.name}", controller.run())
             self._start("lease", self._parts.elector.keep())
             if await self._first_of("lease") == "lease":
-                raise NotLeader("leadership was lost; this process ends and a fresh one stands by")
+                raise NotLeader(
+                    "leadership was lost, and this process ends",
+                    hint="start it again; in a Deployment it starts again by itself",
+                )
             await self._wind_down()
         finally:
             # Whatever happens, nothing of ours may still act when the lease is let go.

@@ -207,7 +207,7 @@ def _runs_anew(person: Person, name: str, before: str) -> bool:
     ("spec", "sentence"),
     [
         ({"proceses": {}}, 'unknown field "spec.proceses"'),
-        ({"version": "7.3"}, "spec.version"),
+        ({"version": "7.3"}, "version must be three numbers with dots between, as in 7.3.63"),
         ({"version": "6.2.11"}, "version must be 7.1.0 or later"),
         (
             {"databaseConfiguration": {"redundancy_mode": "dubble"}},

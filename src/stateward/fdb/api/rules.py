@@ -50,7 +50,12 @@ def _one_of(field: str, words: Iterable[str], *, empty: bool = False) -> Rule:
     )
 
 
+#: A rule and no pattern: whoever writes 7.1 reads words, and the operator can read it to say so.
 VERSION_RULES: Final = (
+    Rule(
+        f"self.matches({_raw(VERSION)})",
+        "version must be three numbers with dots between, as in 7.3.63",
+    ),
     Rule(
         f"!self.matches({_raw(VERSION)}) || int(self.split('.')[0]) > 7"
         " || (int(self.split('.')[0]) == 7 && int(self.split('.')[1]) >= 1)",

@@ -42,7 +42,7 @@ class FoundationDBClusterSpec(Part):
 
     version: Annotated[
         str,
-        Meta(max_length=32, pattern=rules.VERSION),
+        Meta(max_length=32),
         Field(description="Which FoundationDB, as in 7.3.63.", rules=rules.VERSION_RULES),
     ]
     database_configuration: Annotated[

@@ -45,7 +45,7 @@ def beside(image: str, **more: Any) -> Json:
 #: What is wrong, where it is said, and what must be.
 TOLD = [
     Bad("maintenance for no time", modes(maintenanceModeTimeSeconds=0), SECONDS, "must be from 10 to 86400"),
-    Bad("maintenance for a moment", modes(maintenanceModeTimeSeconds=9), SECONDS, "got 9"),
+    Bad("maintenance for a moment", modes(maintenanceModeTimeSeconds=9), SECONDS, "got 9 (leave it out for 600"),
     Bad("maintenance for a week", modes(maintenanceModeTimeSeconds=604_800), SECONDS, "got 604800"),
     Bad("a split image in a unified pod", main(image=SPLIT), f"{MAIN}.containers[0].image", "of type unified"),
     Bad("a sidecar in the place of a monitor", main(image=BESIDE), f"{MAIN}.containers[0].image", "of type unified"),

@@ -271,3 +271,17 @@ def test_none_of_a_class_that_others_stand_in_for_is_none(which: str) -> None:
         await it.until("they are gone", lambda: not it.groups(which))
 
     played(story)
+
+
+def test_a_version_that_is_none_is_told_in_words_and_changes_nothing() -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec())
+        before = it.uids()
+        it.change(version="07.3.63")  # what a server cannot see in a text of three numbers
+        await it.rest(600)
+        assert guards(it) == ["SpecInvalid"]
+        assert "as in 7.3.63, got '07.3.63'" in it.condition("Ready")["message"]
+        assert it.database.recovery.serves
+        assert it.uids() == before
+
+    played(story)

@@ -25,6 +25,7 @@ OLDEST: Final = Version(7, 1, 0)
 _SINCE: Final = {"ssd-redwood-1": (7, 3), "ssd-sharded-rocksdb": (7, 2)}
 
 _WHERE: Final = "spec.databaseConfiguration"
+_VERSION: Final = re.compile(rules.VERSION.strip("^$"))
 _WORD: Final = re.compile(rules.WORD.strip("^$"))
 _WIGGLED: Final = re.compile(rules.WIGGLED.strip("^$"))
 
@@ -33,7 +34,11 @@ def database_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
     """Yield what FoundationDB could not be, or not in this version."""
     version = _version(spec.version)
     if version is None:
-        yield Problem("spec.version", f"must look like 7.3.63, got {spec.version!r}")
+        yield Problem(
+            "spec.version",
+            f"must be three numbers with dots between, as in 7.3.63, got {spec.version!r}",
+            hint="name the whole release: major, minor and patch",
+        )
     elif (version.major, version.minor) < (OLDEST.major, OLDEST.minor):
         yield Problem("spec.version", f"must be {OLDEST} or later, got {version}")
     configuration = spec.database_configuration
@@ -47,6 +52,8 @@ def database_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
 
 
 def _version(text: str) -> Version | None:
+    if not _VERSION.fullmatch(text):
+        return None  # others are versions too, as in v7.3.63; no image has a tag like that
     try:
         return Version.parse(text)
     except ValueError:

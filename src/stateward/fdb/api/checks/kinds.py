@@ -55,7 +55,7 @@ def _maintenance_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
         yield Problem(
             "spec.automationOptions.maintenanceModeOptions.maintenanceModeTimeSeconds",
             f"must be from {_SHORTEST} to {_LONGEST} seconds, got {seconds}",
-            hint="no data is copied for a zone meanwhile; it is renewed while pods are coming back",
+            hint="leave it out for 600, or set how long the pods of a zone take to come back",
         )
 
 
