@@ -13,6 +13,7 @@ import pytest
 
 from fakes.fdb_views import NOW, cluster, healthy, status_of
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Stop, Wait
+from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.api.status import FoundationDBClusterStatus
@@ -128,6 +129,18 @@ def test_what_goes_on(name: str) -> None:
     outcomes, spec, doing = GOING[name]
     said = [(f"Step{number}", it) for number, it in enumerate(outcomes)]
     assert told_of(cluster(WHOLE, **spec), Told(said=said)).doing == doing
+
+
+def test_groups_that_no_step_has_anything_to_do_for_are_waited_for_nevertheless() -> None:
+    failing = {GroupConditionType.POD_FAILING: NOW}
+    view = cluster(WHOLE)
+    groups = [replace(it, conditions={GroupConditionType.READY: NOW}) for it in view.groups]
+    groups[1] = replace(groups[1], conditions=failing)
+    status = told_of(replace(view, groups=tuple(groups)), Told(said=[("A", DONE)]))
+    (found,) = status.blockers
+    assert (found.step, found.guard) == ("UpdateStatus", "GroupsUnwell")
+    assert found.message == "waiting until these are well: storage-2 (PodFailing)"
+    assert status.doing == "waiting until these are well: storage-2"
 
 
 def test_what_is_not_worth_a_word_leaves_what_was_said() -> None:
