@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from stateward.core.outcome import Done, Outcome, Wait
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.tell.generations import HARMLESS, is_well
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -38,7 +39,8 @@ def awaited(
     told = any(it.guard == UNWELL for it in view.status.blockers)
     if reconciled or view.spec.skip or not (unwell and is_over) or (hushed and not told):
         return None
-    return Wait(UNWELL, f"waiting until these are well: {_named(list(map(_with_why, unwell)))}")
+    shown = some_of([_with_why(it) for it in unwell], _SHOWN)
+    return Wait(UNWELL, f"waiting until these are well: {shown}")
 
 
 def _with_why(group: GroupView) -> str:
@@ -51,12 +53,7 @@ def _unfinished(view: ClusterView) -> str:
     unwell = [str(it.id) for it in view.staying() if not is_well(it)]
     if not unwell:
         return "seeing to it that all is as the spec says"
-    return f"waiting until these are well: {_named(unwell)}"
-
-
-def _named(some: Sequence[str]) -> str:
-    more = f" and {len(some) - _SHOWN} more" if len(some) > _SHOWN else ""
-    return ", ".join(some[:_SHOWN]) + more
+    return f"waiting until these are well: {some_of(unwell, _SHOWN)}"
 
 
 def short(sentence: str) -> str:

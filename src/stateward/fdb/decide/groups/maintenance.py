@@ -21,6 +21,7 @@ from stateward.fdb.api.automation import MaintenanceModeOptions
 from stateward.fdb.api.status import MaintenanceModeInfo
 from stateward.fdb.decide.groups.pod_updates import PodUpdatePlan
 from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.status.maintenance import Maintenance, maintenance
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -304,6 +305,4 @@ def _ids(groups: Iterable[GroupView]) -> frozenset[str]:
 
 
 def _names(ids: Iterable[str]) -> str:
-    every = sorted(ids)
-    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return ", ".join(every[:_SHOWN]) + more
+    return some_of(sorted(ids), _SHOWN)
