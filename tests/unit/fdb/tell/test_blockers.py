@@ -85,6 +85,18 @@ def test_guards_say_why_each_for_itself_and_the_step_not_once_more() -> None:
     ]
 
 
+def test_what_passes_by_itself_may_have_a_hint_nevertheless() -> None:
+    """Who waits is not blocked, and yet a person may do something about it."""
+    waits = Retry(15.0, "ZoneUnderMaintenance", "zone b is")
+    hinted = ("A", Refusal(waits.reason, waits.message, "maintenance off"))
+    status = told_of(cluster(WHOLE), Told(said=[("A", waits)], refused=[hinted]))
+    assert [(it.guard, it.hint) for it in status.blockers] == [
+        ("ZoneUnderMaintenance", "maintenance off")
+    ]
+    (progressing,) = [it for it in status.conditions if it.type == "Progressing"]
+    assert progressing.status == "True"
+
+
 def test_since_when_is_told_once() -> None:
     before = (Blocker(step="A", guard="Waits", message="for 3 s", since="1970-01-01T00:00:01Z"),)
     (found,) = blockers(before, [("A", Wait("Waits", "for 9 s"))], (), NOW)

@@ -38,6 +38,8 @@ _MARGIN: Final = 60.0
 _SLACK: Final = 5.0
 _AGAIN: Final = 15.0
 _SHOWN: Final = 3
+#: What is to be done where others are at work in a zone.
+OVER: Final = "wait until they are through; if nobody is at work there: maintenance off, in fdbcli"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,8 @@ class Hold:
     after: float
     reason: str
     why: str
+    #: What a person may do about it.
+    hint: str = ""
 
 
 Move: TypeAlias = Note | Begin | End | Forget | Hold
@@ -151,7 +155,8 @@ def _unknown(fact: Unknown) -> str:
 
 def _while_on(active: Maintenance, mine: Noted | None, fresh: Noted) -> Move | None:
     if active.zone != fresh.zone:
-        return Hold(_AGAIN, "ZoneUnderMaintenance", str(active))
+        is_mine = mine is not None and mine.zone == active.zone
+        return Hold(_AGAIN, "ZoneUnderMaintenance", str(active), "" if is_mine else OVER)
     if mine is None or mine.zone != fresh.zone:
         return None  # somebody let this very zone be away, which is all that is needed
     if not fresh.groups <= mine.groups:
@@ -275,7 +280,7 @@ def _stores_in(group: GroupView, zone: str) -> bool:
 
 def _respected(active: Maintenance, why: str) -> Hold:
     words = f"{active} ({why}): nothing that keeps data is taken from any other"
-    return Hold(min(_MARGIN, max(1.0, active.seconds)), "ZoneUnderMaintenance", words)
+    return Hold(min(_MARGIN, max(1.0, active.seconds)), "ZoneUnderMaintenance", words, OVER)
 
 
 # ------------------------------------------------------------------ who is back
