@@ -23,6 +23,7 @@ from stateward.fdb.decide.coordinators import Candidate, Rule, TooFew, choose
 from stateward.fdb.model.addresses import Address, ip_of, parse_all
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Redundancy
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.model.names import dns_name
 from stateward.fdb.views import ClusterView, GroupView, PodSeen
 
@@ -56,7 +57,8 @@ def begin(view: ClusterView) -> Begin | NotYet:
     if said := view.spec.partial_connection_string.coordinators:
         return Begin(tuple(it for text in said for it in parse_all(text)))
     if coming := tuple(_coming(view)):
-        return NotYet(f"{coming[0].name} and {len(coming) - 1} others are still to come")
+        are = "is" if len(coming) == 1 else "are"
+        return NotYet(f"{some_of([it.name for it in coming], 1)} {are} still to come")
     found = choose((), tuple(_candidates(view)), _rule(view.spec))
     if isinstance(found, TooFew):
         because = "; ".join(found.because)

@@ -14,6 +14,7 @@ from typing import Final
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.configuration import Configuration, Redundancy
+from stateward.fdb.model.listing import counted
 
 #: Who is taken first where nobody says; others have nothing that lasts, and are not taken.
 PREFERRED: Final[Mapping[ProcessClass, int]] = {
@@ -167,5 +168,11 @@ def _reasons(candidates: Sequence[Candidate], rule: Rule) -> tuple[str, ...]:
     """Return what keeps processes out, each reason once with how many it keeps out."""
     why = Counter(found for it in candidates if (found := _objection(it, rule)))
     zones = {it.zone for it in candidates if not _objection(it, rule)}
-    said = [f"{many} of the processes: {reason}" for reason, many in why.most_common()]
-    return (f"those who may are in {len(zones)} zones", *said)
+    said = [f"{_each_of(many)} {reason}" for reason, many in why.most_common()]
+    if zones or not said:
+        said.insert(0, f"those who may are in {counted(len(zones), 'zone')}")
+    return tuple(said)
+
+
+def _each_of(many: int) -> str:
+    return "a process" if many == 1 else f"each of {many} processes"

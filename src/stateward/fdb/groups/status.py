@@ -1,7 +1,8 @@
 """The status of a process group: what is told of it, and when that is worth a write.
 
 While a group comes up, everything about it changes several times in a few seconds. That is told
-once, when it is up; or when it takes long, or something is wrong that does not go away by itself.
+once, when it is up; or when it takes long, or Kubernetes says that its pod cannot run, or something
+else is wrong that does not go away by itself.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from stateward.fdb.api.group import (
     ProcessReport,
     ResourceReport,
 )
+from stateward.fdb.decide.groups.troubles import hindrance_of, trouble_of
 from stateward.fdb.groups.decide import service_ip
 from stateward.fdb.groups.seen import GroupSeen
 from stateward.fdb.groups.viewing import reporting
@@ -35,6 +37,8 @@ Kind = GroupConditionType
 #: Seconds in which a pod usually comes up, and in which its group has one.
 COMING: Final = 60.0
 _POD_COMING: Final = 10.0
+#: Seconds in which a pod usually starts, also one of a thousand: who is told of costs two writes.
+_STARTING: Final = 25.0
 
 #: What each condition means, in the order in which the first of them is what is going on.
 _WORDS: Final[Mapping[Kind, str]] = {
@@ -57,6 +61,8 @@ _WORDS: Final[Mapping[Kind, str]] = {
     Kind.NODE_TAINT_DETECTED: "its node is tainted",
     Kind.PROCESS_HAS_HIGH_RUN_LOOP_BUSY: "a process is very busy",
 }
+#: Of these Kubernetes says why.
+_HINDERED: Final = frozenset({Kind.POD_PENDING, Kind.POD_FAILING})
 
 
 def status_of(seen: GroupSeen, view: GroupView, outcome: Outcome) -> FoundationDBProcessGroupStatus:
@@ -110,7 +116,9 @@ def _words(seen: GroupSeen, kind: Kind) -> str:
         return "its PersistentVolumeClaim is being deleted"
     if kind is Kind.MISSING_SERVICE and seen.service is not None:
         return "its service is being deleted"
-    return _WORDS[kind]
+    hindered = kind in _HINDERED and seen.pod is not None and not seen.pod.metadata.deleting
+    why = hindrance_of(seen.pod) if hindered and seen.pod is not None else ""
+    return f"{_WORDS[kind]}: {why}" if why else _WORDS[kind]
 
 
 def _readiness(
@@ -233,24 +241,27 @@ def says_more(old: FoundationDBProcessGroupStatus, new: FoundationDBProcessGroup
 def still_coming(seen: GroupSeen, new: FoundationDBProcessGroupStatus) -> float | None:
     """Return for how many seconds nothing need be told, as a group comes up; None: it does not.
 
-    A pod that took the place of another is told of at once: what was said is of the one before.
+    A pod that took the place of another is told of at once: what was said is of the one before. So
+    is one of which Kubernetes says why it does not run.
     """
     old = seen.group.status
     if kube.is_true(new.conditions, Kind.READY) or seen.group.spec.remove:
         return None
     if seen.pod is None:
         left = _POD_COMING - _age(seen.group, seen.now)
-    elif _is_news(seen.pod, old):
+    elif _is_news(seen.pod, old) or trouble_of(seen.pod):
         return None
     else:
-        left = COMING - _age(seen.pod, seen.now)
+        usual = _STARTING if seen.pod.status.phase == "Pending" else COMING
+        left = usual - _age(seen.pod, seen.now)
     return left if left > 0 else None
 
 
 def _is_news(pod: Pod, old: FoundationDBProcessGroupStatus) -> bool:
-    """Tell whether a pod goes, was ready before, or took the place of another."""
+    """Tell whether a pod goes, was ready before, took the place of another, or starts at last."""
     another = old.pod is not None and old.pod.uid != pod.metadata.uid
-    return another or pod.metadata.deleting or kube.is_true(old.conditions, Kind.READY)
+    starts = pod.status.phase != "Pending" and kube.is_true(old.conditions, Kind.POD_PENDING)
+    return another or starts or pod.metadata.deleting or kube.is_true(old.conditions, Kind.READY)
 
 
 def _age(found: Object, now: float) -> float:

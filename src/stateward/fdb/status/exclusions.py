@@ -111,14 +111,17 @@ class Leftovers:
         if entry.excluded is UNSET or entry.roles is UNSET or not process.addresses:
             return missing(self._status, path)
         if entry.uptime_seconds is UNSET:
-            return Unknown(f"{path} did not answer, so it is listed without its roles")
+            return Unknown(f"{_name(process)} did not answer, so it is listed without its roles")
         if not entry.excluded:
             return known(self._status, Left("it is not excluded"))
         for it in entry.roles:
             if it.role not in _OTHERS:
-                return self._kept_by(it.role, path)
+                return self._kept_by(it.role, _name(process))
         if entry.uptime_seconds < self._settled:
-            return Unknown(f"{path} has just started, and may not have named its roles yet")
+            return Unknown(
+                f"{_name(process)} has run for less than {self._settled:.0f} s, and may not have"
+                " named its roles yet"
+            )
         return self._logs_on(process)
 
     def _logs_on(self, process: Reporting) -> Fact[Left]:
@@ -128,11 +131,17 @@ class Leftovers:
             return known(self._status, Left("logs of a generation are on it"))
         return known(self._status, Left())
 
-    def _kept_by(self, role: str | UnsetType, path: str) -> Fact[Left]:
+    def _kept_by(self, role: str | UnsetType, name: str) -> Fact[Left]:
         """Return what a role keeps; of one that nobody knows, nobody knows that either."""
         if role in _KEEPERS:
             return known(self._status, Left(f"it has the role {role}"))
-        return Unknown(f"{path} has a role that nobody knows: {role}")
+        return Unknown(f"{name} has a role that nobody knows: {role}")
+
+
+def _name(process: Reporting) -> str:
+    """Return who a process is: its key in a status is a hash that nobody knows."""
+    found = process.localities.get(locality.PROCESS) or process.instance
+    return found or f"cluster.processes.{process.key}"
 
 
 def _is_beside(nameless: Sequence[Reporting], processes: Sequence[Reporting]) -> bool:

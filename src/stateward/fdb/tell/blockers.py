@@ -44,12 +44,13 @@ def blockers(
 def _waiting(
     said: Sequence[tuple[str, Outcome]], refused: Sequence[tuple[str, Refusal]]
 ) -> Iterator[tuple[str, Refusal]]:
-    """Yield what steps wait for; what guards said of one already is not said twice."""
-    told = {step for step, _ in refused}
+    """Yield what steps wait for; what was said of one already, maybe with a hint, is not twice."""
+    told, words = {step for step, _ in refused}, {(step, it.guard) for step, it in refused}
     for step, outcome in said:
         if isinstance(outcome, Done | Stop):
             continue
-        if step in told and outcome.reason.endswith(_BY_GUARDS):
+        by_guards = step in told and outcome.reason.endswith(_BY_GUARDS)
+        if by_guards or (step, outcome.reason) in words:
             continue
         hint = outcome.hint if isinstance(outcome, Blocked) else ""
         yield step, Refusal(outcome.reason, outcome.message, hint)

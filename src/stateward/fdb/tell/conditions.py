@@ -18,6 +18,7 @@ from stateward.core.facts import Fact, Unknown
 from stateward.core.outcome import Blocked, Done, Outcome
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.unheeded import unheeded
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.status import health
 from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.meta import Condition
@@ -115,7 +116,7 @@ def _degraded(view: ClusterView) -> tuple[str, str, str]:
     for condition in _BROKEN:
         broken = [it for it in staying if it.has(condition)]
         if broken:
-            shown = ", ".join(str(it.id) for it in broken[:_SHOWN])
+            shown = some_of([str(it.id) for it in broken], _SHOWN)
             return "True", str(condition), f"{len(broken)} of the process groups: {shown}"
     return "False", "AllWell", "nothing that worked before is broken"
 

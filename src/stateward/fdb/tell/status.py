@@ -33,7 +33,7 @@ from stateward.fdb.status import health, movement
 from stateward.fdb.status.complaints import is_emulated
 from stateward.fdb.tell.blockers import blockers
 from stateward.fdb.tell.conditions import conditions_of
-from stateward.fdb.tell.doing import doing
+from stateward.fdb.tell.doing import awaited, doing
 from stateward.fdb.tell.generations import (
     Differences,
     generations,
@@ -43,12 +43,15 @@ from stateward.fdb.tell.generations import (
 from stateward.fdb.tell.mirror import mirror
 from stateward.fdb.views import ClusterView
 from stateward.kube import conditions
+from stateward.kube.crd.blockers import Blocker
 from stateward.kube.meta import Condition
 
 T = TypeVar("T")
 
 #: What stands behind the version where a stand-in runs.
 _EMULATED: Final = "EMULATED"
+#: The step that waits when all others are through: the status is written once more then.
+_LAST: Final = "UpdateStatus"
 #: Judged by what steps say: while that is not told, as they were.
 _OF_STEPS: Final = frozenset({"Ready", "Progressing"})
 
@@ -126,7 +129,7 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         process_groups_truncated=truncated,
         desired_process_groups=sum(view.counts.values()),
         reconciled_process_groups=reconciled_groups(view, pass_.outdated),
-        blockers=blockers(former.blockers, pass_.said, pass_.refused, view.now),
+        blockers=_blockers(view, outcomes, pass_, reconciled=reconciled),
         progress=pass_.progress or _moving(view),
         maintenance_mode_info=_maintenance(view, pass_),
         conditions=conditions.merge(former.conditions, said, view.now),
@@ -146,6 +149,17 @@ def _said(
     if not pass_.hushed or not view.status.conditions:
         return found
     return tuple(it for it in found if it.type not in _OF_STEPS)
+
+
+def _blockers(
+    view: ClusterView, outcomes: Sequence[Outcome], pass_: Told, *, reconciled: bool
+) -> tuple[Blocker, ...]:
+    """Return what is waited for: by steps, or by the cluster when all steps are through."""
+    said = list(pass_.said)
+    lasting = awaited(view, outcomes, reconciled=reconciled, hushed=pass_.hushed)
+    if lasting is not None:
+        said.append((_LAST, lasting))
+    return blockers(view.status.blockers, said, pass_.refused, view.now)
 
 
 def _blocking(outcome: Outcome, pass_: Told) -> Outcome:

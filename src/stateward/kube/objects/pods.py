@@ -57,6 +57,7 @@ class Terminated(Part):
     reason: str = ""
     message: str = ""
     exit_code: int = 0
+    started_at: str | None = None
     finished_at: str | None = None
 
 

@@ -134,6 +134,18 @@ def test_pending_pods_are_waited_for_but_not_for_ever(seconds: float, is_waited_
     assert isinstance(begin(seen(*THREE, missing)), NotYet) == is_waited_for
 
 
+COMING: list[tuple[int, str]] = [
+    (1, "shop-storage-4 is still to come"),
+    (2, "shop-storage-4 and 1 more are still to come"),
+    (5, "shop-storage-4 and 4 more are still to come"),
+]
+
+
+@pytest.mark.parametrize(("many", "said"), COMING)
+def test_who_is_waited_for_is_a_sentence(many: int, said: str) -> None:
+    assert why(seen(*THREE, *(waits(f"storage-{it + 4}", 1) for it in range(many)))) == said
+
+
 def test_pending_pods_that_may_not_are_not_waited_for() -> None:
     assert chosen(seen(*THREE, waits("stateless-4", 1))) == THREE_AT
 

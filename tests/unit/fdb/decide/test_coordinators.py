@@ -110,10 +110,25 @@ def test_where_there_are_too_few_it_is_said_why() -> None:
         3,
         (
             "those who may are in 2 zones",
-            "2 of the processes: is of the class stateless, which does not coordinate",
-            "1 of the processes: is about to go",
+            "each of 2 processes is of the class stateless, which does not coordinate",
+            "a process is about to go",
         ),
     )
+
+
+TOO_FEW: dict[str, tuple[str, tuple[str, ...]]] = {
+    "nobody is there": ("", ("those who may are in 0 zones",)),
+    "all are in one zone": ("s1 s1b", ("those who may are in 1 zone",)),
+    "nobody may": ("s1- s2- s3-", ("each of 3 processes is about to go",)),
+}
+
+
+@pytest.mark.parametrize("name", TOO_FEW)
+def test_why_there_are_too_few_is_a_sentence(name: str) -> None:
+    there, because = TOO_FEW[name]
+    found = choose([], candidates(there), DOUBLE)
+    assert isinstance(found, TooFew)
+    assert found.because == because
 
 
 worlds = st.lists(

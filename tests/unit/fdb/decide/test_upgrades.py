@@ -129,6 +129,32 @@ def test_how_many_are_not_named_makes_no_other_sentence(named: int, reason: str)
     assert told.guard == reason
 
 
+FOLLOWING: list[tuple[int, str, str]] = [
+    (1, "1 client could", "10.9.0.1:500 (web)"),
+    (5, "5 clients could", "10.9.0.5:500 (web)"),
+    (12, "12 clients could", " (web) and 7 more"),
+]
+
+
+@pytest.mark.parametrize(("many", "begins", "ends"), FOLLOWING)
+def test_of_many_clients_some_are_named_and_the_others_counted(
+    many: int, begins: str, ends: str
+) -> None:
+    old = {
+        "client_version": "7.3.79",
+        "max_protocol_clients": [
+            {"address": f"10.9.0.{it + 1}:500", "log_group": "web"} for it in range(many)
+        ],
+        "max_protocol_count": many,
+        "protocol_version": "fdb00b073000000",
+    }
+    tree = healthy(clients={"supported_versions": [old]})
+    found = upgrades.cut_off(view(tree=tree, ignoreUpgradabilityChecks=False))
+    assert found is not None
+    assert found.message.startswith(begins)
+    assert found.message.endswith(ends)
+
+
 def test_processes_of_others_are_told_of_before_anything_is_staged() -> None:
     shared = view()
     found = upgrades.objection(replace(shared, groups=_without(shared, "log-3")), "", ())

@@ -143,6 +143,7 @@ def test_who_has_just_started_may_not_have_named_its_roles() -> None:
             it["uptime_seconds"] = seconds
         found.append(exclusions.Leftovers(read(json.dumps(tree), 0.0)).on("storage-5", 1))
     assert isinstance(found[0], Unknown)
+    assert found[0].reason.startswith("storage-5 has run for less than 120 s"), "and no hash"
     assert isinstance(found[1], Known)
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from fakes.fdb_views import NOW, cluster, healthy, status_of
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Stop, Wait
+from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.api.status import FoundationDBClusterStatus
@@ -84,6 +85,18 @@ def test_guards_say_why_each_for_itself_and_the_step_not_once_more() -> None:
     ]
 
 
+def test_what_passes_by_itself_may_have_a_hint_nevertheless() -> None:
+    """Who waits is not blocked, and yet a person may do something about it."""
+    waits = Retry(15.0, "ZoneUnderMaintenance", "zone b is")
+    hinted = ("A", Refusal(waits.reason, waits.message, "maintenance off"))
+    status = told_of(cluster(WHOLE), Told(said=[("A", waits)], refused=[hinted]))
+    assert [(it.guard, it.hint) for it in status.blockers] == [
+        ("ZoneUnderMaintenance", "maintenance off")
+    ]
+    (progressing,) = [it for it in status.conditions if it.type == "Progressing"]
+    assert progressing.status == "True"
+
+
 def test_since_when_is_told_once() -> None:
     before = (Blocker(step="A", guard="Waits", message="for 3 s", since="1970-01-01T00:00:01Z"),)
     (found,) = blockers(before, [("A", Wait("Waits", "for 9 s"))], (), NOW)
@@ -128,6 +141,18 @@ def test_what_goes_on(name: str) -> None:
     outcomes, spec, doing = GOING[name]
     said = [(f"Step{number}", it) for number, it in enumerate(outcomes)]
     assert told_of(cluster(WHOLE, **spec), Told(said=said)).doing == doing
+
+
+def test_groups_that_no_step_has_anything_to_do_for_are_waited_for_nevertheless() -> None:
+    failing = {GroupConditionType.POD_FAILING: NOW}
+    view = cluster(WHOLE)
+    groups = [replace(it, conditions={GroupConditionType.READY: NOW}) for it in view.groups]
+    groups[1] = replace(groups[1], conditions=failing)
+    status = told_of(replace(view, groups=tuple(groups)), Told(said=[("A", DONE)]))
+    (found,) = status.blockers
+    assert (found.step, found.guard) == ("UpdateStatus", "GroupsUnwell")
+    assert found.message == "waiting until these are well: storage-2 (PodFailing)"
+    assert status.doing == "waiting until these are well: storage-2"
 
 
 def test_what_is_not_worth_a_word_leaves_what_was_said() -> None:

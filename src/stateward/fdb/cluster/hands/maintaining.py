@@ -15,6 +15,7 @@ from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups.maintenance import (
+    OVER,
     Begin,
     End,
     Forget,
@@ -25,6 +26,7 @@ from stateward.fdb.decide.groups.maintenance import (
     noted_of,
 )
 from stateward.fdb.guards import acts
+from stateward.fdb.guards.guard import Refusal
 from stateward.kube.errors import NotFound
 
 _SOON: Final = 1.0
@@ -41,7 +43,7 @@ async def maintain(tools: Tools, seen: Seen, step: str, move: Move) -> Outcome:
             seen.book.maintenance = NOTHING
             return done("MaintenanceOver", move.why)
         case Hold():
-            return Retry(move.after, move.reason, move.why)
+            return _hold(seen, step, move)
         case Begin():
             return await _begin(tools, seen, step, move)
         case End():
@@ -57,13 +59,20 @@ def _note(seen: Seen, noted: Noted) -> Outcome:
     return done("MaintenanceNoted", f"zone {noted.zone} {whose} put under maintenance", _SOON)
 
 
+def _hold(seen: Seen, step: str, move: Hold) -> Outcome:
+    """Say why nothing is done, and what a person may do: nothing must be, since it passes."""
+    if move.hint:
+        seen.book.refuse(step, [Refusal(move.reason, move.why, move.hint)])
+    return Retry(move.after, move.reason, move.why)
+
+
 async def _begin(tools: Tools, seen: Seen, step: str, move: Begin) -> Outcome:
     noted, what = move.noted, f"maintenance of zone {move.noted.zone}"
     held = await allowed(tools, seen, step, acts.BEGIN_MAINTENANCE, what)
     if held is not None:
         return held
     try:
-        if (found := await _found_otherwise(tools, seen, noted)) is not None:
+        if (found := await _found_otherwise(tools, seen, step, noted)) is not None:
             return found
         await tools.fence.change(_admin(seen).begin_maintenance, noted.zone, noted.seconds)
     except PeerError as error:
@@ -78,7 +87,7 @@ async def _end(tools: Tools, seen: Seen, step: str, move: End) -> Outcome:
     if held is not None:
         return held
     try:
-        if (found := await _found_otherwise(tools, seen, move.noted)) is not None:
+        if (found := await _found_otherwise(tools, seen, step, move.noted)) is not None:
             return found
         await tools.fence.change(_admin(seen).end_maintenance)
     except PeerError as error:
@@ -88,7 +97,7 @@ async def _end(tools: Tools, seen: Seen, step: str, move: End) -> Outcome:
     return done("MaintenanceEnded", words, _SOON)
 
 
-async def _found_otherwise(tools: Tools, seen: Seen, noted: Noted) -> Outcome | None:
+async def _found_otherwise(tools: Tools, seen: Seen, step: str, noted: Noted) -> Outcome | None:
     """Look once more, past the cache, right before the database is told; None: it is as judged.
 
     It keeps one zone: whoever tells it of another ends what somebody else has just said.
@@ -102,7 +111,7 @@ async def _found_otherwise(tools: Tools, seen: Seen, noted: Noted) -> Outcome | 
         return Retry(_SOON, "MaintenanceUnsettled", words)
     active = await _admin(seen).maintenance()
     if active is not None and active.zone != noted.zone:
-        return Retry(_SOON, "ZoneUnderMaintenance", str(active))
+        return _hold(seen, step, Hold(_SOON, "ZoneUnderMaintenance", str(active), OVER))
     return None
 
 

@@ -11,6 +11,7 @@ from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.views import GroupView
 from stateward.kube.codec import Json
 
@@ -43,6 +44,4 @@ def names_of(groups: Sequence[GroupView]) -> str:
     >>> names_of(())
     'nobody'
     """
-    shown = ", ".join(str(it.id) for it in groups[:_MANY])
-    more = len(groups) - _MANY
-    return (f"{shown} and {more} more" if more > 0 else shown) or "nobody"
+    return some_of([str(it.id) for it in groups], _MANY) or "nobody"

@@ -21,7 +21,9 @@ _LOOK: Final = "kubectl get fdbpg says what is in the way"
 
 def told(held: Sequence[Held]) -> str:
     """Return who waits and why, in words, and only some of many."""
-    return "; ".join(f"{it.group}: {it.why}" if it.group else it.why for it in held[:_SHOWN])
+    shown = "; ".join(f"{it.group}: {it.why}" if it.group else it.why for it in held[:_SHOWN])
+    more = len(held) - _SHOWN
+    return f"{shown}; and {more} more" if more > 0 else shown
 
 
 def lacking(view: ClusterView, condition: GroupConditionType) -> list[GroupView]:

@@ -39,6 +39,8 @@ _IO_ERRORS: Final = frozenset({"io_timeout", "io_error"})
 #: Why a container waits that was never started.
 _COMING: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
 _ENDED: Final = frozenset({"Failed", "Succeeded"})
+#: With what a container ends that is asked to: its image is another, or its node wants it.
+_AS_ASKED: Final = frozenset({0, 143})
 #: Judged by what processes say; of all others objects tell.
 _OF_PROCESSES: Final = (
     Kind.MISSING_PROCESSES,
@@ -225,15 +227,25 @@ def _fails(it: ContainerStatus, now: float, *, is_flapping: bool) -> bool:
     """Tell whether a container does not do what it shall.
 
     One that ends again and again runs for moments in between, and fails nevertheless: until it has
-    run for a while.
+    run for a while. One that ran for long before, or ended because it was asked to, is well when it
+    is back.
     """
     running, waiting = it.state.running, it.state.waiting
     is_new = running is not None and now - _moment(running.started_at, now) < STARTING
     if it.ready:
-        return is_flapping and is_new and it.restart_count > 0
+        return is_flapping and is_new and it.restart_count > 0 and _broke_soon(it, now)
     if it.restart_count > 0 or it.state.terminated is not None:
         return True
     return not (is_new or (waiting is not None and waiting.reason in _COMING))
+
+
+def _broke_soon(it: ContainerStatus, now: float) -> bool:
+    """Tell whether a container ended by itself soon after its last start; so it is if none says."""
+    last = it.last_state.terminated
+    if last is None:
+        return True
+    ended = _moment(last.finished_at, now)
+    return last.exit_code not in _AS_ASKED and ended - _moment(last.started_at, ended) < STARTING
 
 
 def settles_in(pod: Pod, now: float, failed_after: float) -> float | None:

@@ -15,6 +15,7 @@ from stateward.fdb.api import questions
 from stateward.fdb.model import names
 from stateward.fdb.model.addresses import ip_of
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.model.names import ProcessGroupID
 from stateward.fdb.model.versions import are_compatible
 from stateward.fdb.views import ClusterView
@@ -253,9 +254,7 @@ def _hint(view: ClusterView, uid: str, *, can_adopt: bool, can_ignore: bool = Tr
 
 
 def _some(texts: Sequence[str]) -> str:
-    more = len(texts) - _SHOWN
-    shown = ", ".join(texts[:_SHOWN])
-    return f"{shown} and {more} more" if more > 0 else shown
+    return some_of(texts, _SHOWN)
 
 
 # ------------------------------------------------------------------ taking over

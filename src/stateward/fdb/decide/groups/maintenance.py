@@ -21,6 +21,7 @@ from stateward.fdb.api.automation import MaintenanceModeOptions
 from stateward.fdb.api.status import MaintenanceModeInfo
 from stateward.fdb.decide.groups.pod_updates import PodUpdatePlan
 from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.status.maintenance import Maintenance, maintenance
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -37,6 +38,8 @@ _MARGIN: Final = 60.0
 _SLACK: Final = 5.0
 _AGAIN: Final = 15.0
 _SHOWN: Final = 3
+#: What is to be done where others are at work in a zone.
+OVER: Final = "wait until they are through; if nobody is at work there: maintenance off, in fdbcli"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +103,8 @@ class Hold:
     after: float
     reason: str
     why: str
+    #: What a person may do about it.
+    hint: str = ""
 
 
 Move: TypeAlias = Note | Begin | End | Forget | Hold
@@ -150,7 +155,8 @@ def _unknown(fact: Unknown) -> str:
 
 def _while_on(active: Maintenance, mine: Noted | None, fresh: Noted) -> Move | None:
     if active.zone != fresh.zone:
-        return Hold(_AGAIN, "ZoneUnderMaintenance", str(active))
+        is_mine = mine is not None and mine.zone == active.zone
+        return Hold(_AGAIN, "ZoneUnderMaintenance", str(active), "" if is_mine else OVER)
     if mine is None or mine.zone != fresh.zone:
         return None  # somebody let this very zone be away, which is all that is needed
     if not fresh.groups <= mine.groups:
@@ -274,7 +280,7 @@ def _stores_in(group: GroupView, zone: str) -> bool:
 
 def _respected(active: Maintenance, why: str) -> Hold:
     words = f"{active} ({why}): nothing that keeps data is taken from any other"
-    return Hold(min(_MARGIN, max(1.0, active.seconds)), "ZoneUnderMaintenance", words)
+    return Hold(min(_MARGIN, max(1.0, active.seconds)), "ZoneUnderMaintenance", words, OVER)
 
 
 # ------------------------------------------------------------------ who is back
@@ -304,6 +310,4 @@ def _ids(groups: Iterable[GroupView]) -> frozenset[str]:
 
 
 def _names(ids: Iterable[str]) -> str:
-    every = sorted(ids)
-    more = f" and {len(every) - _SHOWN} more" if len(every) > _SHOWN else ""
-    return ", ".join(every[:_SHOWN]) + more
+    return some_of(sorted(ids), _SHOWN)

@@ -13,6 +13,7 @@ from stateward.core.facts import Known
 from stateward.fdb.api.defaults import folded
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.model.names import ProcessGroupID
 from stateward.fdb.status.processes import roster
 from stateward.fdb.views import ClusterView
@@ -39,8 +40,7 @@ def prefix_taken(view: ClusterView, rivals: Collection[str]) -> str:
     theirs = sorted(it for it in every.keys() - mine if _prefix(it) == prefix)
     if not theirs:
         return ""
-    more = f" and {len(theirs) - _SHOWN} more" if len(theirs) > _SHOWN else ""
-    return f"{', '.join(theirs[:_SHOWN])}{more} of the database have it, and are another cluster's"
+    return f"{some_of(theirs, _SHOWN)} of the database have it, and are another cluster's"
 
 
 def rivals_of(cluster: FoundationDBCluster, every: Iterable[FoundationDBCluster]) -> list[str]:

@@ -24,6 +24,7 @@ from stateward.fdb.decide.held import Held, hold, is_tester, is_whole, order
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model import versions
 from stateward.fdb.model.addresses import Address
+from stateward.fdb.model.listing import counted, some_of
 from stateward.fdb.status import health, incompatible, processes
 from stateward.fdb.status.clients import UNNAMED
 from stateward.fdb.views import ClusterView, GroupView
@@ -125,7 +126,7 @@ def _unfinished(view: ClusterView, outdated: Iterable[str]) -> Refusal | None:
     some = [it for it in view.groups if it.name in late | staying]
     if not some:
         return None
-    shown = ", ".join(str(it.id) for it in some[:_SHOWN])
+    shown = some_of([str(it.id) for it in some], _SHOWN)
     words = f"an upgrade {_asked(view)} waits until pods are as asked otherwise: {shown}"
     return Refusal("PodsChangeFirst", words)
 
@@ -135,7 +136,7 @@ def _incomplete(view: ClusterView) -> Refusal | None:
     some = outside(view)
     if not some:
         return None
-    shown = ", ".join(str(it.id) for it in some[:_SHOWN])
+    shown = some_of([str(it.id) for it in some], _SHOWN)
     words = f"an upgrade {_asked(view)} waits until processes belong to the database again: {shown}"
     return Refusal("PodsChangeFirst", words)
 
@@ -156,10 +157,10 @@ def cut_off(view: ClusterView) -> Refusal | None:
         # few enough of them for all to be named.
         words = "clients that are not named may be anybody, and could not follow"
         return Refusal("ClientsUnknown", f"{words} {_asked(view)}", after=_PATIENCE)
-    some = ", ".join(f"{it.address} ({it.log_group})" for it in named[:_SHOWN])
+    some = some_of([f"{it.address} ({it.log_group})" for it in named], _SHOWN)
     return Refusal(
         "ClientsIncompatible",
-        f"{len(named)} clients could not follow {_asked(view)}: {some}",
+        f"{counted(len(named), 'client')} could not follow {_asked(view)}: {some}",
         f"give clients a library of {view.spec.version} as well; or set"
         " spec.ignoreUpgradabilityChecks to true, and they are cut off",
     )
@@ -337,7 +338,7 @@ def _foreign(view: ClusterView) -> Refusal | None:
     if not left:
         return None
     named = [it.instance or ", ".join(map(str, it.addresses)) for it in left]
-    shown = ", ".join(sorted(named)[:_SHOWN])
+    shown = some_of(sorted(named), _SHOWN)
     return Refusal(
         "ForeignProcesses",
         f"{len(left)} processes of the database belong to no process group of this cluster, and"

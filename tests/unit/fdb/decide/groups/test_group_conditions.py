@@ -208,6 +208,26 @@ def test_one_that_crashes_again_and_again_fails_until_it_has_run_for_a_while(
     assert list(conditions(replace(WELL, pod=again, group=group(Kind.POD_FAILING)))) == [said]
 
 
+#: How a container ended that is ready again: with what, and after how many seconds.
+BACK: dict[str, tuple[int, float, str]] = {
+    "it broke soon after its start": (1, 5, "PodFailing"),
+    "so much memory was never there": (137, 20, "PodFailing"),
+    "it broke, and had run for long": (1, 9000, "Ready"),
+    "it got another image": (143, 9000, "Ready"),
+    "it got another image, and soon the first again": (143, 29, "Ready"),
+    "the same, and it goes without a word": (0, 29, "Ready"),
+}
+
+
+@pytest.mark.parametrize("name", BACK)
+def test_one_that_is_back_is_well_at_once_unless_it_breaks_again_and_again(name: str) -> None:
+    code, lasted, said = BACK[name]
+    last = {"exitCode": code, "startedAt": gone(20 + lasted), "finishedAt": gone(20)}
+    runs: dict[str, Any] = {"state": STARTED, "lastState": {"terminated": last}}
+    back = pod(containers=[container(ready=True, restartCount=2, **runs)])
+    assert list(conditions(replace(WELL, pod=back, group=group(Kind.POD_FAILING)))) == [said]
+
+
 # ------------------------------------------------------------------ what time alone changes
 #: A pod, and in how many seconds it is judged otherwise.
 SETTLING: dict[str, tuple[Pod, float | None]] = {

@@ -22,6 +22,7 @@ from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups.recalling import recall
 from stateward.fdb.decide.held import Held
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.model.names import CLUSTER_UID_LABEL, ProcessGroupID, pod_name
 from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists, NotFound
@@ -104,6 +105,4 @@ def _told(seen: Seen, held: Sequence[Held]) -> Outcome:
 
 
 def _some(names: Sequence[str]) -> str:
-    more = len(names) - _SHOWN
-    shown = ", ".join(names[:_SHOWN])
-    return f"{shown} and {more} more" if more > 0 else shown
+    return some_of(names, _SHOWN)
