@@ -40,11 +40,15 @@ class Retry:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Acting further on this state would be wrong; look again after a delay."""
+    """Acting further on this state would be wrong; look again after a delay.
+
+    With a ``hint`` only a person can resolve this, as with Blocked.
+    """
 
     after: float
     reason: str
     message: str
+    hint: str = ""
 
 
 @dataclass(frozen=True, slots=True)

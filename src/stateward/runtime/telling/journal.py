@@ -25,7 +25,7 @@ import msgspec
 
 from stateward.core.errors import PeerConfused, UsageError
 from stateward.core.moments import to_rfc3339_micro
-from stateward.core.outcome import Blocked, Done, wake_after
+from stateward.core.outcome import Blocked, Done, Stop, wake_after
 from stateward.kube import codec
 from stateward.kube.meta import ObjectKey
 from stateward.runtime.pipeline import Failure, Report, Said
@@ -265,7 +265,7 @@ def _saying_of(said: Said) -> Saying:
         outcome=word,
         reason=outcome.reason,
         message=_short(outcome.message),
-        hint=_short(outcome.hint) if isinstance(outcome, Blocked) else "",
+        hint=_short(outcome.hint) if isinstance(outcome, Blocked | Stop) else "",
         after=None if after is None else _rounded(after),
         seconds=seconds,
     )

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import structlog
 
 from stateward.core.clock import Clock
-from stateward.core.outcome import Blocked, Done, Outcome
+from stateward.core.outcome import Blocked, Done, Outcome, Stop
 from stateward.runtime.pipeline import Report
 from stateward.runtime.telling.hush import Hush
 from stateward.runtime.telling.journal import Journal, Subject, entry_of
@@ -77,9 +77,10 @@ class Teller:
             return
         last[step] = words
         kind = EventType.NORMAL
-        if isinstance(outcome, Blocked):
+        hint = outcome.hint if isinstance(outcome, Blocked | Stop) else ""
+        if isinstance(outcome, Blocked) or hint:
             kind = EventType.WARNING
-            _log.warning(outcome.message, step=step, reason=outcome.reason, hint=outcome.hint)
+            _log.warning(outcome.message, step=step, reason=outcome.reason, hint=hint)
         await self._ears.recorder.tell(about, kind, outcome.reason, outcome.message)
 
     def _words_about(self, uid: str) -> dict[str, str]:

@@ -21,6 +21,7 @@ from fakes.fdb_tls_stories import (
     kills,
     listening,
 )
+from stateward.kube.resources import EVENTS
 
 
 @pytest.mark.parametrize("image_type", ["unified", "split"])
@@ -121,6 +122,12 @@ FLAWED: dict[str, tuple[dict[str, bytes] | None, str]] = {
 }
 
 
+def kinds_of(it: Story, reason: str) -> set[str]:
+    """Return of which types the events of a reason are."""
+    every = (stored.document() for stored in it.it.world.api.list(EVENTS).items)
+    return {one["type"] for one in every if one["reason"] == reason}
+
+
 @pytest.mark.parametrize("flaw", FLAWED)
 def test_nothing_begins_by_a_certificate_that_is(flaw: str) -> None:
     held, words = FLAWED[flaw]
@@ -135,6 +142,7 @@ def test_nothing_begins_by_a_certificate_that_is(flaw: str) -> None:
         assert ready["reason"] == "CertificateUnusable"
         assert words in ready["message"]
         assert "BEGIN" not in str(it.status), "nothing of what it holds is told"
+        assert kinds_of(it, "CertificateUnusable") == {"Warning"}, "as it is on a live cluster"
         assert it.groups() == {}, "never in plain text, and not at all"
         keep(it)
         await it.reconciled()

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from stateward.core.chance import Chance
-from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Stop, Wait
 from stateward.core.ports import Ports
 from stateward.kube.errors import Conflict
 from stateward.kube.meta import ObjectKey
@@ -53,6 +53,24 @@ async def test_the_same_words_are_told_once():
         await room.tell(Wait("Adding", "adding member 0"))
 
     assert await room.heard() == ["Normal Adding x1: adding member 0"]
+
+
+KINDS: dict[str, tuple[Outcome, str]] = {
+    "it passes": (Retry(1.0, "Why", "so"), "Normal"),
+    "it was done": (Stop(0.0, "Why", "so"), "Normal"),
+    "a person must act": (Blocked("Why", "so", "do it"), "Warning"),
+    "a person must act, and nothing goes on": (Stop(15.0, "Why", "so", "do it"), "Warning"),
+}
+
+
+@pytest.mark.virtual
+@pytest.mark.parametrize("name", KINDS)
+async def test_what_a_person_must_mend_is_a_warning(name: str):
+    outcome, kind = KINDS[name]
+    room = Room()
+    await room.tell(outcome)
+
+    assert await room.heard() == [f"{kind} Why x1: so"]
 
 
 @pytest.mark.virtual

@@ -23,7 +23,7 @@ def waits(
 ) -> Stop:
     """Go no further until something is otherwise; with a hint a person must see to that."""
     seen.book.refuse(step, [Refusal(reason, message, hint)])
-    return Stop(after, reason, message)
+    return Stop(after, reason, message, hint)
 
 
 def wrote(what: str, **details: object) -> None:
