@@ -21,6 +21,7 @@ from fakes.fdb_tls_stories import (
     kills,
     listening,
 )
+from stateward.kube.resources import EVENTS
 
 
 @pytest.mark.parametrize("image_type", ["unified", "split"])

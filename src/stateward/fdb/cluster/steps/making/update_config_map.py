@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from stateward.core.errors import PeerError
-from stateward.core.outcome import DONE, Blocked, Outcome
+from stateward.core.outcome import DONE, Blocked, Outcome, Stop
 from stateward.fdb.cluster.hands.asking import ended
 from stateward.fdb.cluster.hands.refused import trouble
-from stateward.fdb.cluster.hands.saying import wrote
+from stateward.fdb.cluster.hands.saying import done, wrote
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.writing import difference
 from stateward.fdb.cluster.seen import Seen
+from stateward.fdb.model.names import STAGED_VERSION_KEY
 from stateward.kube.client import MergePatch
+from stateward.kube.codec import Json
 from stateward.kube.errors import AlreadyExists, Conflict
 from stateward.kube.resources import CONFIG_MAPS
 
@@ -25,7 +27,8 @@ class UpdateConfigMap:
 
     async def run(self, seen: Seen) -> Outcome:
         """Write it where it differs; without it the pass ends, since what follows relies on it."""
-        return ended(seen, self.name, await self._outcome(seen))
+        found = await self._outcome(seen)
+        return found if isinstance(found, Stop) else ended(seen, self.name, found)
 
     async def _outcome(self, seen: Seen) -> Outcome:
         try:
@@ -51,7 +54,20 @@ class UpdateConfigMap:
             await self._client.patch(CONFIG_MAPS, live.key, MergePatch(changes))
             parts = sorted(changes.get("data") or ["metadata"])
             wrote("the config map was written", name=live.name, parts=parts)
+            return _taken_back(seen, changes.get("data") or {}) or DONE
         return DONE
+
+
+def _taken_back(seen: Seen, written: Json) -> Outcome | None:
+    """Say that pods are given other programs no more, unless they run by now."""
+    before = seen.config_map.data if seen.config_map is not None else {}
+    staged, running = before.get(STAGED_VERSION_KEY, ""), str(seen.view.running_version)
+    is_over = STAGED_VERSION_KEY in written and written[STAGED_VERSION_KEY] is None
+    if not is_over or staged in ("", running):
+        return None
+    words = f"the upgrade from {running} to {staged} is taken back: spec.version is"
+    asked = f"{seen.cluster.spec.version}, and pods go back to programs of {running}"
+    return done("UpgradeTakenBack", f"{words} {asked}")
 
 
 def _taken(seen: Seen) -> Blocked:
