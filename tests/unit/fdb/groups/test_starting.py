@@ -35,8 +35,8 @@ NO_NODE = [
 #: What Kubernetes says of a pod that never started; after how many seconds what is told.
 NEVER_STARTED: dict[str, tuple[dict[str, Any], float, str]] = {
     "no node": ({"conditions": NO_NODE}, 0, "no node takes it: 0/3 nodes are available"),
-    "no image": ({"containerStatuses": [waits("ErrImagePull", "not found")]}, 0, "container foundationdb: image fdb:7.9 cannot be pulled"),
-    "no image for a while": ({"containerStatuses": [waits("ImagePullBackOff", "Back-off")]}, 0, "container foundationdb: image fdb:7.9 cannot be pulled"),
+    "no image": ({"containerStatuses": [waits("ErrImagePull", "not found")]}, 0, "container foundationdb: image foundationdb/fdb-kubernetes-monitor:7.3.63 cannot be pulled"),
+    "no image for a while": ({"containerStatuses": [waits("ImagePullBackOff", "Back-off")]}, 0, "container foundationdb: image foundationdb/fdb-kubernetes-monitor:7.3.63 cannot be pulled"),
     "no secret": ({"containerStatuses": [waits("CreateContainerConfigError", "secret x not found")]}, 0, "container foundationdb: CreateContainerConfigError: secret x not found"),
     "the first one ends": ({"initContainerStatuses": [waits("CrashLoopBackOff", "back-off 20s", "init")]}, 0, "container init: it is not ready"),
     "no volume": ({"containerStatuses": [waits("ContainerCreating")]}, 25, "node node-a has yet to mount its volumes, or to pull and start its images (`kubectl describe pod shop-storage-1` says more)"),

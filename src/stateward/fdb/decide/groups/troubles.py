@@ -24,7 +24,9 @@ def trouble_of(pod: Pod) -> str:
     if scheduled is not None and scheduled.status == "False":
         return f"no node takes it: {scheduled.message or scheduled.reason}".removesuffix(": ")
     every = (*pod.status.init_container_statuses, *pod.status.container_statuses)
-    return _first(every, _waits) or pod.status.message
+    # What is told of a container that was changed in place may be of the one before.
+    asked = {it.name: it.image for it in (*pod.spec.init_containers, *pod.spec.containers)}
+    return _first(every, lambda it: _waits(it, asked.get(it.name, ""))) or pod.status.message
 
 
 def hindrance_of(pod: Pod) -> str:
@@ -50,12 +52,12 @@ def _first(some: Iterable[ContainerStatus], words: Callable[[ContainerStatus], s
     return next((f"container {it.name}: {said}" for it in some if (said := words(it))), "")
 
 
-def _waits(it: ContainerStatus) -> str:
+def _waits(it: ContainerStatus, image: str) -> str:
     waiting = it.state.waiting
     if waiting is None:
         return ""
     if waiting.reason in _NO_IMAGE:
-        return f"image {it.image} cannot be pulled" if it.image else "its image cannot be pulled"
+        return f"image {image} cannot be pulled" if image else "its image cannot be pulled"
     if waiting.reason == _LOOPS:
         return _ended(it)
     if waiting.reason in _COMING:
