@@ -20,7 +20,7 @@ _MARKED: Final = "patch foundationdbprocessgroups.apps.foundationdb.org ns/shop-
 NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M01": ("F-S6", Clue("fdb-spare")),
     "M02": ("F-S6", Clue("fdb-lost")),
-    "M04": ("F-S13", Clue("fdb-watched", "status json", "act:partial:processes:200", nth=-2)),
+    "M04": ("L0", Clue("fdb-watched")),
     "M05": ("F-S6", Clue("fdb-spare", _MARKED, "act:include-all", nth=2)),
     "M06": ("LEAK", Clue("fdb-spare")),
     "M07": ("F-S12", Clue("fdb-spare", _MARKED, "act:exclude-other")),
