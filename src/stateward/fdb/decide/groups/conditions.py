@@ -39,7 +39,7 @@ _IO_ERRORS: Final = frozenset({"io_timeout", "io_error"})
 #: Why a container waits that was never started.
 _COMING: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
 _ENDED: Final = frozenset({"Failed", "Succeeded"})
-#: With what a container ends that is asked to: its image is another, or its node wants it.
+#: With what a container ends that is asked to. Only those beside fdbserver are, for another image.
 _AS_ASKED: Final = frozenset({0, 143})
 #: Judged by what processes say; of all others objects tell.
 _OF_PROCESSES: Final = (
@@ -245,7 +245,8 @@ def _broke_soon(it: ContainerStatus, now: float) -> bool:
     if last is None:
         return True
     ended = _moment(last.finished_at, now)
-    return last.exit_code not in _AS_ASKED and ended - _moment(last.started_at, ended) < STARTING
+    as_asked = last.exit_code in _AS_ASKED and it.name != names.MAIN_CONTAINER
+    return not as_asked and ended - _moment(last.started_at, ended) < STARTING
 
 
 def settles_in(pod: Pod, now: float, failed_after: float) -> float | None:

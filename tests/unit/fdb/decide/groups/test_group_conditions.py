@@ -19,6 +19,7 @@ from stateward.core.version import Version
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.kind import FoundationDBProcessGroup
 from stateward.fdb.decide.groups.conditions import GroupFacts, conditions, settles_in
+from stateward.fdb.model import names
 from stateward.fdb.model.names import CONFIG_HASH, LAUNCHER_CONFIGURATION, SPEC_HASH
 from stateward.fdb.status.processes import Reporting
 from stateward.kube.meta import Condition
@@ -208,23 +209,26 @@ def test_one_that_crashes_again_and_again_fails_until_it_has_run_for_a_while(
     assert list(conditions(replace(WELL, pod=again, group=group(Kind.POD_FAILING)))) == [said]
 
 
-#: How a container ended that is ready again: with what, and after how many seconds.
-BACK: dict[str, tuple[int, float, str]] = {
-    "it broke soon after its start": (1, 5, "PodFailing"),
-    "so much memory was never there": (137, 20, "PodFailing"),
-    "it broke, and had run for long": (1, 9000, "Ready"),
-    "it got another image": (143, 9000, "Ready"),
-    "it got another image, and soon the first again": (143, 29, "Ready"),
-    "the same, and it goes without a word": (0, 29, "Ready"),
+MAIN, BESIDE = names.MAIN_CONTAINER, names.SIDECAR_CONTAINER
+#: Which container is ready again; with what it ended, and after how many seconds.
+BACK: dict[str, tuple[str, int, float, str]] = {
+    "it broke soon after its start": (MAIN, 1, 5, "PodFailing"),
+    "so much memory was never there": (MAIN, 137, 20, "PodFailing"),
+    "it broke, and had run for long": (MAIN, 1, 9000, "Ready"),
+    "it ends soon, and nobody asks it to": (MAIN, 0, 29, "PodFailing"),
+    "it got another image": (BESIDE, 143, 9000, "Ready"),
+    "it got another image, and soon the first again": (BESIDE, 143, 29, "Ready"),
+    "the same, and it goes without a word": (BESIDE, 0, 29, "Ready"),
+    "a sidecar breaks soon after its start": (BESIDE, 1, 5, "PodFailing"),
 }
 
 
 @pytest.mark.parametrize("name", BACK)
 def test_one_that_is_back_is_well_at_once_unless_it_breaks_again_and_again(name: str) -> None:
-    code, lasted, said = BACK[name]
+    which, code, lasted, said = BACK[name]
     last = {"exitCode": code, "startedAt": gone(20 + lasted), "finishedAt": gone(20)}
     runs: dict[str, Any] = {"state": STARTED, "lastState": {"terminated": last}}
-    back = pod(containers=[container(ready=True, restartCount=2, **runs)])
+    back = pod(containers=[container(ready=True, restartCount=2, **runs) | {"name": which}])
     assert list(conditions(replace(WELL, pod=back, group=group(Kind.POD_FAILING)))) == [said]
 
 
