@@ -90,7 +90,7 @@ async def test_a_person_upgrades_a_cluster_to_another_line(plane: str, tmp_path:
                 assert await versions(it, SIDECAR_CONTAINER) == {OLD}, "nothing is staged"
             await person.wait(f"jsonpath={{.status.runningVersion}}={NEW}")
             assert it.asked("kill") == killed + 1, "all at once"
-            assert await client.recoveries() == 1, "one for the restart"
+            assert 1 <= await client.recoveries() <= 1 + moves(it) - moved, "one for the restart"
             # Before that sidecars start anew, in all pods at once.
             async with watched(it, "storage") as zones:
                 await person.ready()
@@ -123,7 +123,10 @@ async def back_is_refused(it: World, person: Person) -> None:
 
 
 async def test_split_images_patch_and_then_another_line(plane: str) -> None:
-    """Pods are made anew in place: each that has a part in commits costs a recovery at most."""
+    """Pods are made anew in place: each that has a part in commits costs a recovery when it goes.
+
+    And one more at most when it is back, if the database finds that it serves better there.
+    """
     options = {"waitBetweenRemovalsSeconds": 0, "podUpdateStrategy": "Delete"}
     async with world(plane) as it, it.operating():
         await it.create(CLUSTER, version=OLD, imageType="split", automationOptions=options)
@@ -136,15 +139,17 @@ async def test_split_images_patch_and_then_another_line(plane: str) -> None:
             assert await versions(it) == {PATCH}
             assert it.asked("kill") == killed, "nobody is restarted but with its pod"
             patched = await client.recoveries()
-            assert 0 < patched <= committing + moves(it) - moved
-            await it.edit(CLUSTER, version=NEW)
+            assert 0 < patched <= 2 * committing + moves(it) - moved
+            # Pods would be made anew as soon as all run: nobody could tell what the restart costs.
+            await it.edit(CLUSTER, version=NEW, automationOptions={"deletionMode": "None"})
             await it.until(CLUSTER, lambda one: one.status.running_version == NEW)
             assert it.asked("kill") == killed + 1, "all at once"
             assert await client.recoveries() == patched + 1, "one for the restart"
             assert await versions(it, SIDECAR_CONTAINER) >= {NEW}
+            await it.edit(CLUSTER, automationOptions={"deletionMode": "Zone"})
             async with watched(it, "storage") as zones:
                 await it.reconciled(CLUSTER)
-            assert await client.recoveries() <= 1 + 2 * committing + moves(it) - moved
+            assert await client.recoveries() <= 1 + 4 * committing + moves(it) - moved
         assert await versions(it) == {NEW}
         after = await uids(it)
         assert after.keys() == before.keys(), "in place"

@@ -29,6 +29,8 @@ _FIRST: Final = 3.0
 _PAUSE: Final = 0.1
 #: Seconds of the world that whoever runs a line has to say that its time is over.
 _MOMENT: Final = 0.5
+#: Seconds of the world in which a process answers that it was told to end, also on a busy machine.
+_TOLD: Final = 5.0
 
 
 @dataclass(slots=True)
@@ -185,13 +187,18 @@ class Typist:
         self._last.clear()
 
     async def _kill(self, kill: Kill) -> None:
-        """Tell a process to end, with TLS or without: a list of who can be killed does not say."""
+        """Tell a process to end, with TLS or without: a list of who can be killed does not say.
+
+        One that does not get to answer is not forgotten soon: whoever asked for a restart would
+        find it as it was, and restart all once more.
+        """
         self._has_killed = True
         speaker = self.seeker.speaker
         plain = Address.parse(kill.address)
         for it in (plain, Address(plain.host, plain.port, tls=True)):
             try:
-                await wires.ask(it, speaker.security, speaker.protocol, Die(kill.seconds), Done)
+                asked = Die(kill.seconds)
+                await wires.ask(it, speaker.security, speaker.protocol, asked, Done, seconds=_TOLD)
             except Lost:
                 continue
             return

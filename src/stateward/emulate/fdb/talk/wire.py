@@ -71,10 +71,10 @@ class Wire:
             raise Incompatible(envelope.protocol, envelope.message)
         return envelope.message
 
-    async def hear(self) -> messages.Any:
+    async def hear(self, seconds: float = REACHED) -> messages.Any:
         """Return what is said next by one who says something all the time; raise Lost."""
         try:
-            async with asyncio.timeout(REACHED):
+            async with asyncio.timeout(seconds):
                 return await self.receive()
         except TimeoutError:
             raise Lost("it says nothing") from None
@@ -84,11 +84,13 @@ class Wire:
         self.writer.close()
 
 
-async def connect(address: Address, security: Security, protocol: str) -> Wire:
+async def connect(
+    address: Address, security: Security, protocol: str, seconds: float = REACHED
+) -> Wire:
     """Return a connection to who listens at an address; raise Lost."""
     try:
         context = tls.client_context(security) if address.tls else None
-        async with asyncio.timeout(REACHED):
+        async with asyncio.timeout(seconds):
             reader, writer = await asyncio.open_connection(
                 address.host, address.port, ssl=context, limit=_LONGEST
             )
@@ -100,13 +102,19 @@ async def connect(address: Address, security: Security, protocol: str) -> Wire:
 
 
 async def ask(
-    address: Address, security: Security, protocol: str, message: messages.Any, kind: type[M]
+    address: Address,
+    security: Security,
+    protocol: str,
+    message: messages.Any,
+    kind: type[M],
+    *,
+    seconds: float = REACHED,
 ) -> M:
     """Ask one question on a connection of its own; raise Lost."""
-    wire = await connect(address, security, protocol)
+    wire = await connect(address, security, protocol, seconds)
     try:
         await wire.send(message)
-        found = await wire.hear()
+        found = await wire.hear(seconds)
         if not isinstance(found, kind):
             raise Lost(f"{type(found).__name__} where {kind.__name__} was expected")
         return found

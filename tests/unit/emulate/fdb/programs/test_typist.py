@@ -14,7 +14,7 @@ from stateward.emulate.fdb.talk.council import Speaker
 from stateward.emulate.fdb.talk.messages import Any, Die, Ended, Kill, Printed
 from stateward.emulate.fdb.talk.seeker import Seeker
 from stateward.emulate.fdb.talk.tls import Security
-from stateward.emulate.fdb.talk.wire import Lost
+from stateward.emulate.fdb.talk.wire import REACHED, Lost
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
 
@@ -62,7 +62,9 @@ async def test_whoever_is_named_is_killed(
     async def connect(_whom: Address, *_how: Any) -> Line:
         return Line(*words)
 
-    async def ask(whom: Address, _security: Any, _protocol: Any, what: Any, _answer: Any) -> None:
+    async def ask(whom: Address, *how: Any, seconds: float) -> None:
+        what = how[2]
+        assert seconds > REACHED, "a process that is held up is not left out"
         assert isinstance(what, Die)
         told.append(whom)
 
