@@ -8,7 +8,7 @@ from typing import Final
 from stateward.core.outcome import Done, Outcome, Wait
 from stateward.fdb.api.status import Progress
 from stateward.fdb.decide.tls.stages import Stage
-from stateward.fdb.model.listing import some_of
+from stateward.fdb.model.listing import cut, some_of
 from stateward.fdb.tell.generations import HARMLESS, is_well
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -84,8 +84,5 @@ def _unfinished(view: ClusterView) -> str:
 
 
 def short(sentence: str) -> str:
-    """Cut a sentence between words where a column ends."""
-    if len(sentence) <= _COLUMN:
-        return sentence
-    whole_words = sentence[:_COLUMN].rsplit(" ", 1)[0]
-    return whole_words[: _COLUMN - 1].rstrip(" ;:,") + "…"
+    """Cut a sentence between words, and between names, where a column ends."""
+    return cut(sentence, _COLUMN)

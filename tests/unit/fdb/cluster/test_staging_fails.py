@@ -46,7 +46,7 @@ TROUBLES: dict[str, tuple[dict[str, dict[Kind, float]], dict[str, Any], str]] = 
     "a pod of another kind, at once": (
         {"storage-1": {Kind.INCORRECT_POD_SPEC: FAST}},
         says(Kind.INCORRECT_POD_SPEC, OTHER),
-        f"storage-1 cannot get the programs of 7.4.5: {OTHER[:31]}",
+        f"storage-1 cannot get the programs of 7.4.5: {OTHER}",
     ),
     "one that says nothing": (
         {"storage-1": {Kind.INCORRECT_CONFIG_MAP: SLOW}},
