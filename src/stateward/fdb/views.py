@@ -73,8 +73,9 @@ class GroupView:
     proved_at: float | None = None
     #: Until when the last order counted that its pod shall be made anew; None: there was none.
     ordered_until: float | None = None
-    #: When its object was made.
+    #: When its object was made, and whether one of its processes has ever reported.
     created: float = 0.0
+    reported: bool = False
 
     def reporting(self, processes: tuple[Reporting, ...]) -> GroupView:
         """Return the same with those who report now; others are kept in mind as they are."""
@@ -99,6 +100,7 @@ class GroupView:
             self.proved_at,
             self.ordered_until,
             self.created,
+            self.reported,
         )
 
     @property

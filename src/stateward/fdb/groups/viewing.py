@@ -116,6 +116,7 @@ def _judged(seen: GroupSeen, memo: Memo, found: Fact[tuple[Reporting, ...]]) -> 
         proved_at=_since(spec.exclusion_timestamp),
         ordered_until=_since(spec.obsolete_until),
         created=_since(group.metadata.creation_timestamp) or 0.0,
+        reported=bool(processes) or any(it.version for it in group.status.processes),
     )
 
 

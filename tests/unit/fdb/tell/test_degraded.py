@@ -75,6 +75,7 @@ CASES: dict[str, tuple[dict[Is, float], dict[str, Any], bool]] = {
     # it was just added, for another one or for more
     "it is new": ({Is.MISSING_PROCESSES: 15}, FRESH, False),
     "it is new, and cannot come": ({Is.MISSING_PROCESSES: 15}, {**FRESH, "pod": STUCK}, True),
+    "it is new, and was there": ({Is.MISSING_PROCESSES: 5}, {**FRESH, "reported": True}, True),
     "it never came": ({Is.MISSING_PROCESSES: 300}, {"created": NOW - PENDING}, True),
 }
 

@@ -20,7 +20,12 @@ def is_coming(view: ClusterView, group: GroupView) -> bool:
     """Tell whether the processes of a group are on their way, and nothing is in theirs."""
     if not group.has(Is.MISSING_PROCESSES) or (group.pod is not None and group.pod.trouble):
         return False
-    return _is_made_anew(view, group) or view.now - group.created < pending_seconds(view.spec)
+    return _is_made_anew(view, group) or _is_new(view, group)
+
+
+def _is_new(view: ClusterView, group: GroupView) -> bool:
+    """Tell whether a group was just made, and none of its processes was ever there."""
+    return not group.reported and view.now - group.created < pending_seconds(view.spec)
 
 
 def _is_made_anew(view: ClusterView, group: GroupView) -> bool:
