@@ -38,6 +38,8 @@ class PodSeen:
     terminating_since: float | None = None
     #: Somebody looks into it, so nobody deletes it.
     isolated: bool = False
+    #: What keeps it from running, by the word of Kubernetes; empty: nothing does.
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,9 @@ class GroupView:
     proved_at: float | None = None
     #: Until when the last order counted that its pod shall be made anew; None: there was none.
     ordered_until: float | None = None
+    #: When its object was made, and whether one of its processes has ever reported.
+    created: float = 0.0
+    reported: bool = False
 
     def reporting(self, processes: tuple[Reporting, ...]) -> GroupView:
         """Return the same with those who report now; others are kept in mind as they are."""
@@ -94,6 +99,8 @@ class GroupView:
             processes,
             self.proved_at,
             self.ordered_until,
+            self.created,
+            self.reported,
         )
 
     @property

@@ -120,6 +120,9 @@ class Progress(Part):
     """How far work that takes several steps is."""
 
     step: Annotated[str, Field(description="What is under way.")] = ""
+    message: Annotated[
+        str, Field(description="The same in plain words, and what is waited for.")
+    ] = ""
     done: Annotated[int, Field(description="How many parts are done.")] = 0
     of: Annotated[int, Field(description="How many parts there are.")] = 0
     bytes_left: Annotated[int, Field(description="How much data must still move.")] = 0

@@ -209,8 +209,12 @@ def _processes(seen: GroupSeen, view: GroupView) -> tuple[ProcessReport, ...]:
         return seen.group.status.processes
     reports = {it.process_id: it for it in map(_process, found.value)}
     expected = [names.process_id(view.id, it + 1) for it in range(view.servers)]
+    # Of one that is away, the version says that it was there.
+    last = {it.process_id: it.version for it in seen.group.status.processes}
     absent = {
-        it: ProcessReport(process_id=it, reporting=False) for it in expected if it not in reports
+        it: ProcessReport(process_id=it, version=last.get(it, ""), reporting=False)
+        for it in expected
+        if it not in reports
     }
     if seen.holds_nothing:  # who holds nothing and is gone is missed by nobody
         absent = {}

@@ -15,6 +15,7 @@ from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.build import config_map
 from stateward.fdb.build.servers import commandlines, environment
 from stateward.fdb.decide.groups.conditions import GroupFacts, conditions
+from stateward.fdb.decide.groups.troubles import trouble_of
 from stateward.fdb.groups.decide import ordered_to_go, service_ip
 from stateward.fdb.groups.memo import Memo
 from stateward.fdb.groups.ownership import is_isolated
@@ -114,6 +115,8 @@ def _judged(seen: GroupSeen, memo: Memo, found: Fact[tuple[Reporting, ...]]) -> 
         processes=processes,
         proved_at=_since(spec.exclusion_timestamp),
         ordered_until=_since(spec.obsolete_until),
+        created=_since(group.metadata.creation_timestamp) or 0.0,
+        reported=bool(processes) or any(it.version for it in group.status.processes),
     )
 
 
@@ -202,6 +205,7 @@ def pod_seen(pod: Pod) -> PodSeen:
         ips=ips,
         terminating_since=_since(metadata.deletion_timestamp),
         isolated=is_isolated(pod),
+        trouble=trouble_of(pod),
     )
 
 

@@ -18,6 +18,7 @@ from stateward.core.facts import Fact, Unknown
 from stateward.core.outcome import Blocked, Done, Outcome
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.unheeded import unheeded
+from stateward.fdb.decide.groups.coming import is_coming
 from stateward.fdb.model.listing import some_of
 from stateward.fdb.status import health
 from stateward.fdb.views import ClusterView, GroupView
@@ -103,6 +104,14 @@ def _progressing(
         return "False", "Paused", "the operator only looks on: spec.skip is true"
     if blocked is not None:
         return "False", blocked.reason, blocked.message
+    coming = [str(it.id) for it in view.unwell if not it.marked and is_coming(view, it)]
+    if waiting is None and coming:
+        shown = some_of(coming, _SHOWN)
+        return (
+            "True",
+            "PodsComing",
+            f"pods are made, or made anew; processes come: {shown}",
+        )
     if waiting is None or reconciled:
         return "False", "Reconciled", "nothing is left to do"
     return "True", *_words(waiting, "Reconciling", "the cluster is being changed")
@@ -115,6 +124,8 @@ def _degraded(view: ClusterView) -> tuple[str, str, str]:
     staying = [it for it in view.unwell if not it.marked and not _is_new(view, it)]
     for condition in _BROKEN:
         broken = [it for it in staying if it.has(condition)]
+        if condition is GroupConditionType.MISSING_PROCESSES:  # what we do ourselves broke nothing
+            broken = [it for it in broken if not is_coming(view, it)]
         if broken:
             shown = some_of([str(it.id) for it in broken], _SHOWN)
             return "True", str(condition), f"{len(broken)} of the process groups: {shown}"

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from stateward.core.outcome import Done, Outcome, Wait
-from stateward.fdb.model.listing import some_of
+from stateward.fdb.api.status import Progress
+from stateward.fdb.decide.tls.stages import Stage
+from stateward.fdb.model.listing import cut, some_of
 from stateward.fdb.tell.generations import HARMLESS, is_well
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -14,20 +16,45 @@ _REST: Final = "nothing to do"
 #: How much of a sentence fits into a column of a table.
 _COLUMN: Final = 80
 _SHOWN: Final = 3
+#: Reasons that are true for as long as a stage on the way to TLS lasts, or longer.
+_SAID: Final = frozenset({"CertificatesAwaited", "CertificatesUnseen", "CertificateEndsSoon"})
 #: Why a cluster is not as asked when all steps are through.
 UNWELL: Final = "GroupsUnwell"
 
 
-def doing(view: ClusterView, outcomes: Sequence[Outcome], *, reconciled: bool, hushed: bool) -> str:
-    """Return the first thing that is not over; ``hushed``: one that is not worth a word was."""
-    for outcome in outcomes:
-        if not isinstance(outcome, Done):
-            return short(outcome.message)
+def doing(
+    view: ClusterView,
+    outcomes: Sequence[Outcome],
+    *,
+    reconciled: bool,
+    hushed: bool,
+    stage: Stage | None = None,
+) -> str:
+    """Return the first thing that is not over; ``hushed``: one that is not worth a word was.
+
+    On the way to TLS, or back, it says before that where on it the cluster is.
+    """
+    where = f"{stage.short}: " if stage is not None else ""
+    if words := _first(outcomes, stage):
+        return where + short(words)
     if view.spec.skip:
         return "paused: only looking"
     if hushed and view.status.doing not in ("", _REST):
         return view.status.doing
-    return _REST if reconciled and not hushed else short(_unfinished(view))
+    return _REST if reconciled and not hushed else where + short(_unfinished(view))
+
+
+def on_the_way(view: ClusterView, outcomes: Sequence[Outcome], stage: Stage) -> Progress:
+    """Return how far a cluster is on its way to TLS, or back, and what is waited for there."""
+    words = f"{stage.long}; now: {_first(outcomes, stage) or _unfinished(view)}"
+    return Progress(step="ChangingTLS", done=stage.number - 1, of=stage.of, message=words)
+
+
+def _first(outcomes: Sequence[Outcome], stage: Stage | None) -> str:
+    """Return the first thing that is not over; what the stage says already gives way to others."""
+    every = [it for it in outcomes if not isinstance(it, Done)]
+    others = [it for it in every if it.reason not in _SAID] if stage is not None else every
+    return next((it.message for it in others or every), "")
 
 
 def awaited(
@@ -57,8 +84,5 @@ def _unfinished(view: ClusterView) -> str:
 
 
 def short(sentence: str) -> str:
-    """Cut a sentence between words where a column ends."""
-    if len(sentence) <= _COLUMN:
-        return sentence
-    whole_words = sentence[:_COLUMN].rsplit(" ", 1)[0]
-    return whole_words[: _COLUMN - 1].rstrip(" ;:,") + "…"
+    """Cut a sentence between words, and between names, where a column ends."""
+    return cut(sentence, _COLUMN)

@@ -25,6 +25,8 @@ from stateward.fdb.api.status import (
 )
 from stateward.fdb.decide import configuration, coordinating
 from stateward.fdb.decide.coordinating import CoordinatorPlan
+from stateward.fdb.decide.tls import stages
+from stateward.fdb.decide.tls.stages import Stage
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
@@ -33,7 +35,7 @@ from stateward.fdb.status import health, movement
 from stateward.fdb.status.complaints import is_emulated
 from stateward.fdb.tell.blockers import blockers
 from stateward.fdb.tell.conditions import conditions_of
-from stateward.fdb.tell.doing import awaited, doing
+from stateward.fdb.tell.doing import awaited, doing, on_the_way
 from stateward.fdb.tell.generations import (
     Differences,
     generations,
@@ -98,19 +100,20 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         services=pass_.services_differ,
         outdated=pass_.outdated,
     )
-    stages = generations(view, differences)
+    truths = generations(view, differences)
     if pass_.invalid:
-        stages = msgspec.structs.replace(stages, reconciled=former.generations.reconciled)
-    reconciled = is_as_asked(stages, view.generation) and not pass_.invalid
+        truths = msgspec.structs.replace(truths, reconciled=former.generations.reconciled)
+    reconciled = is_as_asked(truths, view.generation) and not pass_.invalid
     groups, truncated = mirror(view)
     connection = pass_.connection or view.connection
     said = _said(view, outcomes, pass_, reconciled=reconciled)
+    stage = _stage(view, pass_)
     return msgspec.structs.replace(
         former,
         observed_generation=view.generation,
-        doing=doing(view, outcomes, reconciled=reconciled, hushed=pass_.hushed),
+        doing=doing(view, outcomes, reconciled=reconciled, hushed=pass_.hushed, stage=stage),
         database_configuration=_live(view),
-        generations=stages,
+        generations=truths,
         health=_health(view),
         required_addresses=pass_.addresses,
         has_incorrect_config_map=pass_.config_map_differs,
@@ -130,7 +133,7 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         desired_process_groups=sum(view.counts.values()),
         reconciled_process_groups=reconciled_groups(view, pass_.outdated),
         blockers=_blockers(view, outcomes, pass_, reconciled=reconciled),
-        progress=pass_.progress or _moving(view),
+        progress=_progress(view, outcomes, pass_, stage),
         maintenance_mode_info=_maintenance(view, pass_),
         conditions=conditions.merge(former.conditions, said, view.now),
     )
@@ -228,6 +231,25 @@ def _densities(view: ClusterView, *classes: ProcessClass) -> tuple[int, ...]:
     found = {it.servers for it in view.groups if it.process_class in classes}
     wanted = {questions.servers_per_pod(view.spec, it) for it in classes if it in view.counts}
     return tuple(sorted(found | wanted))[:5]
+
+
+def _stage(view: ClusterView, pass_: Told) -> Stage | None:
+    """Return where on the way to TLS, or back, something is done now.
+
+    Pods that are given the programs of an upgrade have another way before them.
+    """
+    at_rest = pass_.invalid or view.spec.skip or view.staging
+    return None if at_rest else stages.stage(view)
+
+
+def _progress(
+    view: ClusterView, outcomes: Sequence[Outcome], pass_: Told, stage: Stage | None
+) -> Progress | None:
+    if stage is None:
+        return pass_.progress or _moving(view)
+    if pass_.hushed and view.status.progress is not None:
+        return view.status.progress
+    return on_the_way(view, outcomes, stage)
 
 
 def _moving(view: ClusterView) -> Progress | None:

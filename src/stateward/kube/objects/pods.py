@@ -59,6 +59,7 @@ class Terminated(Part):
     exit_code: int = 0
     started_at: str | None = None
     finished_at: str | None = None
+    container_id: str = msgspec.field(default="", name="containerID")
 
 
 class ContainerState(Part):

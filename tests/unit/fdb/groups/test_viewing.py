@@ -64,6 +64,29 @@ async def test_a_group_tells_of_each_of_its_objects() -> None:
     assert pod is None or (pod.ready is False and pod.terminating_since is not None)
 
 
+async def test_of_a_group_that_is_away_it_is_known_that_it_was_there() -> None:
+    desk = Desk()
+
+    async def reported() -> bool:
+        await desk.see()
+        return view_of(desk.eyes.glance(await desk.now()), desk.eyes.memo).reported
+
+    await desk.cluster()
+    await desk.config()
+    await desk.group()
+    await desk.passes()
+    assert not await reported(), "it has yet to begin"
+    desk = Desk()
+    version = (await desk.settled()).status.processes[0].version
+    assert await reported()
+    await desk.report()  # it reports no more
+    await desk.passes()
+    (told,) = (await desk.now()).status.processes
+    assert (told.reporting, told.version) == (False, version)
+    desk.start()
+    assert await reported(), "also by the word of before"
+
+
 async def test_after_a_restart_the_last_word_counts() -> None:
     desk = Desk()
     await desk.settled()

@@ -100,6 +100,30 @@ def test_another_image_is_another_pod(strategy: str | None, kept: set[str]) -> N
     played(story)
 
 
+@pytest.mark.parametrize("strategy", ["Delete", "Replace"])
+def test_pods_that_are_made_anew_degrade_nothing(strategy: str) -> None:
+    """But for the seconds of a recovery, in which the database really takes no transactions."""
+
+    async def story(it: Story) -> None:
+        await it.create(spec(version="7.3.62", automationOptions={"podUpdateStrategy": strategy}))
+        told: list[str] = []
+
+        def is_over() -> bool:
+            found = it.condition("Degraded")
+            if found["status"] != "False" and found["reason"] != "DatabaseUnavailable":
+                told.append(f"{found['reason']}: {found['message']}")
+            return it.is_reconciled and it.none_leaves()
+
+        it.change(version="7.3.63")
+        await it.until("begun", lambda: not it.is_reconciled)
+        await it.until("over", is_over)
+        assert told == []
+        await it.reconciled()
+        await it.until("who went is forgotten", lambda: not it.database.barred)
+
+    played(story)
+
+
 def test_a_label_is_no_reason_to_make_pods_anew() -> None:
     async def story(it: Story) -> None:
         await it.create(single())

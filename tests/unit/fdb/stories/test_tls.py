@@ -48,6 +48,35 @@ def test_a_conversion_is_two_restarts_and_one_change_of_coordinators(
     played(story)
 
 
+@pytest.mark.parametrize("to_tls", [True, False], ids=["on", "off"])
+def test_each_stage_is_told_one_after_another(to_tls: bool) -> None:
+    async def story(it: Story) -> None:
+        keep(it)
+        await it.create(certified(**(OFF if to_tls else ON)))
+        assert "progress" not in it.status
+        told: list[str] = []
+
+        def is_over() -> bool:
+            now = it.status["doing"].partition(":")[0]
+            if now not in told[-1:]:
+                told.append(now)
+            return it.is_reconciled
+
+        it.change(**(ON if to_tls else OFF))
+        await it.until("told", lambda: it.status.get("progress", {}).get("step") == "ChangingTLS")
+        await it.until("over", is_over)
+        word = "on" if to_tls else "off"
+        assert [one for one in told if one.startswith("TLS")] == [
+            f"TLS {word}, 2/4 (listen both ways)",
+            f"TLS {word}, 3/4 (coordinators move)",
+            f"TLS {word}, 4/4 (listen one way)",
+        ]
+        await it.reconciled()
+        assert "progress" not in it.status
+
+    played(story)
+
+
 def test_certificates_and_tls_at_once_are_pods_first_and_listeners_then() -> None:
     async def story(it: Story) -> None:
         keep(it)

@@ -235,6 +235,8 @@ def test_a_pod_that_cannot_have_the_programs_is_named_and_nobody_restarts() -> N
         it.change(version=NEW, sidecarContainer={"imageConfigs": [NOWHERE]})
         await it.until("told", lambda: "StagingFails" in blockers(it))
         assert "storage-" in blockers(it)["StagingFails"]
+        assert "cannot get the programs of" in it.status["doing"]
+        assert it.status["progress"] == {"step": "StagingUpgrade", "of": 3}
         await it.rest(700)
         await is_untouched(it, uids)
         it.change(sidecarContainer={"imageConfigs": []})

@@ -11,6 +11,7 @@ from stateward.core.outcome import Outcome, Retry
 from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBProcessGroup
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.writing import exactly
+from stateward.fdb.decide.groups.coming import ORDERED
 from stateward.kube.client import Client, MergePatch
 from stateward.kube.codec import Json, plain
 from stateward.kube.errors import Conflict, NotFound
@@ -18,15 +19,13 @@ from stateward.kube.errors import Conflict, NotFound
 #: Seconds until a group is looked at again that somebody else wrote; a watch tells sooner.
 _CHANGED: Final = 1.0
 
-#: Seconds for which an order counts that a pod shall go.
-_ORDERED: Final = 60.0
 #: So many refused in a row are no chance.
 _IN_A_ROW: Final = 3
 
 
 def obsolete(pod: str, now: float) -> Json:
     """Return what tells a group that its pod shall go, by its UID, and soon or not at all."""
-    return {"obsoletePod": pod, "obsoleteUntil": to_rfc3339(now + _ORDERED)}
+    return {"obsoletePod": pod, "obsoleteUntil": to_rfc3339(now + ORDERED)}
 
 
 async def edit(

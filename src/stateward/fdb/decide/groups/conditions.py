@@ -27,7 +27,7 @@ from stateward.fdb.status.document import Process
 from stateward.fdb.status.processes import Reporting
 from stateward.kube.meta import Object
 from stateward.kube.objects.network import Service
-from stateward.kube.objects.pods import ContainerStatus, Pod
+from stateward.kube.objects.pods import ContainerStatus, Pod, Terminated
 from stateward.kube.objects.storage import PersistentVolumeClaim
 
 #: For how long a container that is not ready may just be starting, in seconds.
@@ -39,7 +39,7 @@ _IO_ERRORS: Final = frozenset({"io_timeout", "io_error"})
 #: Why a container waits that was never started.
 _COMING: Final = frozenset({"", "ContainerCreating", "PodInitializing"})
 _ENDED: Final = frozenset({"Failed", "Succeeded"})
-#: With what a container ends that is asked to. Only those beside fdbserver are, for another image.
+#: With what a container ends that is asked to, where nobody says which one that was.
 _AS_ASKED: Final = frozenset({0, 143})
 #: Judged by what processes say; of all others objects tell.
 _OF_PROCESSES: Final = (
@@ -213,8 +213,10 @@ def _wrong_with_running(
     facts: GroupFacts, pod: Pod, before: Mapping[Kind, float]
 ) -> Iterator[Kind]:
     is_flapping = Kind.POD_FAILING in before
+    ended = pod.metadata.annotations.get(names.SIDECAR_BEFORE, "")
     if pod.status.phase in _ENDED or any(
-        _fails(it, facts.now, is_flapping=is_flapping) for it in pod.status.container_statuses
+        _fails(it, facts.now, ended, is_flapping=is_flapping)
+        for it in pod.status.container_statuses
     ):
         yield Kind.POD_FAILING
     if not _has_files(facts, pod, before):
@@ -223,8 +225,8 @@ def _wrong_with_running(
         yield Kind.SIDECAR_UNREACHABLE
 
 
-def _fails(it: ContainerStatus, now: float, *, is_flapping: bool) -> bool:
-    """Tell whether a container does not do what it shall.
+def _fails(it: ContainerStatus, now: float, ended: str, *, is_flapping: bool) -> bool:
+    """Tell whether a container does not do what it shall; ``ended``: which one we had end, by id.
 
     One that ends again and again runs for moments in between, and fails nevertheless: until it has
     run for a while. One that ran for long before, or ended because it was asked to, is well when it
@@ -233,20 +235,29 @@ def _fails(it: ContainerStatus, now: float, *, is_flapping: bool) -> bool:
     running, waiting = it.state.running, it.state.waiting
     is_new = running is not None and now - _moment(running.started_at, now) < STARTING
     if it.ready:
-        return is_flapping and is_new and it.restart_count > 0 and _broke_soon(it, now)
+        return is_flapping and is_new and it.restart_count > 0 and _broke_soon(it, now, ended)
     if it.restart_count > 0 or it.state.terminated is not None:
         return True
     return not (is_new or (waiting is not None and waiting.reason in _COMING))
 
 
-def _broke_soon(it: ContainerStatus, now: float) -> bool:
+def _broke_soon(it: ContainerStatus, now: float, ended: str) -> bool:
     """Tell whether a container ended by itself soon after its last start; so it is if none says."""
     last = it.last_state.terminated
     if last is None:
         return True
-    ended = _moment(last.finished_at, now)
-    as_asked = last.exit_code in _AS_ASKED and it.name != names.MAIN_CONTAINER
-    return not as_asked and ended - _moment(last.started_at, ended) < STARTING
+    at = _moment(last.finished_at, now)
+    return not _as_asked(it, last, ended) and at - _moment(last.started_at, at) < STARTING
+
+
+def _as_asked(it: ContainerStatus, last: Terminated, ended: str) -> bool:
+    """Tell whether a container ended for another image: the sidecar alone does, and once for it.
+
+    One that ends by itself may well say that all went well, each time.
+    """
+    if it.name != names.SIDECAR_CONTAINER:
+        return False
+    return last.container_id == ended if last.container_id else last.exit_code in _AS_ASKED
 
 
 def settles_in(pod: Pod, now: float, failed_after: float) -> float | None:

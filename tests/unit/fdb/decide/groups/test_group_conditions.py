@@ -210,25 +210,38 @@ def test_one_that_crashes_again_and_again_fails_until_it_has_run_for_a_while(
 
 
 MAIN, BESIDE = names.MAIN_CONTAINER, names.SIDECAR_CONTAINER
-#: Which container is ready again; with what it ended, and after how many seconds.
-BACK: dict[str, tuple[str, int, float, str]] = {
-    "it broke soon after its start": (MAIN, 1, 5, "PodFailing"),
-    "so much memory was never there": (MAIN, 137, 20, "PodFailing"),
-    "it broke, and had run for long": (MAIN, 1, 9000, "Ready"),
-    "it ends soon, and nobody asks it to": (MAIN, 0, 29, "PodFailing"),
-    "it got another image": (BESIDE, 143, 9000, "Ready"),
-    "it got another image, and soon the first again": (BESIDE, 143, 29, "Ready"),
-    "the same, and it goes without a word": (BESIDE, 0, 29, "Ready"),
-    "a sidecar breaks soon after its start": (BESIDE, 1, 5, "PodFailing"),
+#: Which container is ready again; its id before that; with what it ended, and after how many
+#: seconds. The sidecar ``old`` got another image in place.
+BACK: dict[str, tuple[str, str, int, float, str]] = {
+    "it broke soon after its start": (MAIN, "m", 1, 5, "PodFailing"),
+    "so much memory was never there": (MAIN, "m", 137, 20, "PodFailing"),
+    "it broke, and had run for long": (MAIN, "m", 1, 9000, "Ready"),
+    "it ends soon, and nobody asks it to": (MAIN, "m", 0, 29, "PodFailing"),
+    "it got another image": (BESIDE, "old", 143, 9000, "Ready"),
+    "it got another image, and soon the first again": (BESIDE, "old", 143, 29, "Ready"),
+    "the same, and it goes without a word": (BESIDE, "old", 0, 29, "Ready"),
+    "the same, and it does not listen": (BESIDE, "old", 137, 29, "Ready"),
+    "the same, and nobody says which one it was": (BESIDE, "", 0, 29, "Ready"),
+    "a sidecar breaks soon after its start": (BESIDE, "new", 1, 5, "PodFailing"),
+    "a sidecar ends soon, and says that all is well": (BESIDE, "new", 0, 5, "PodFailing"),
+    "a sidecar ends soon, by a signal": (BESIDE, "new", 143, 5, "PodFailing"),
+    "a sidecar ended, and had run for long": (BESIDE, "new", 0, 9000, "Ready"),
+    "a container of the user ends soon": ("logger", "l", 0, 5, "PodFailing"),
 }
 
 
 @pytest.mark.parametrize("name", BACK)
 def test_one_that_is_back_is_well_at_once_unless_it_breaks_again_and_again(name: str) -> None:
-    which, code, lasted, said = BACK[name]
+    which, id_, code, lasted, said = BACK[name]
     last = {"exitCode": code, "startedAt": gone(20 + lasted), "finishedAt": gone(20)}
-    runs: dict[str, Any] = {"state": STARTED, "lastState": {"terminated": last}}
-    back = pod(containers=[container(ready=True, restartCount=2, **runs) | {"name": which}])
+    runs: dict[str, Any] = {
+        "state": STARTED,
+        "lastState": {"terminated": last | {"containerID": id_}},
+    }
+    back = pod(
+        containers=[container(ready=True, restartCount=2, **runs) | {"name": which}],
+        annotations={**HASHES, names.SIDECAR_BEFORE: "old"},
+    )
     assert list(conditions(replace(WELL, pod=back, group=group(Kind.POD_FAILING)))) == [said]
 
 

@@ -122,9 +122,10 @@ def _rewriting(seen: Seen, wanted: Configuration) -> Outcome:
 
     Nothing waits for it: what is asked for is done, and data is safe whatever engine it is in.
     """
-    seen.book.progress = found = engines.rewriting(seen.view)
+    found = engines.rewriting(seen.view)
     if found is None:
         return DONE
+    seen.book.progress = seen.book.progress or found  # an upgrade that is staged is told first
     words = (
         f"{found.of - found.done} of {found.of} storage servers have yet to be made anew for"
         f" storage_engine {wanted.storage_engine}; the database does that by itself"
