@@ -347,6 +347,57 @@ async def test_a_new_sidecar_is_there_when_it_runs(told: list[Json], waits: bool
     assert (Kind.INCORRECT_SIDECAR_IMAGE in view.conditions) == waits
 
 
+async def test_a_sidecar_whose_image_was_set_back_before_its_node_looked_is_there() -> None:
+    """Its node sees the image that runs, and starts nothing anew: nobody would come."""
+    desk = Desk()
+    await desk.settled()
+    await desk.say(containerStatuses=beside("c://1"))
+    for version in ("7.4.1", "7.4.2", "7.3.63"):
+        await upgraded(desk, version)
+        await desk.passes()
+    view = view_of(desk.eyes.glance(await desk.now()), desk.eyes.memo)
+    assert Kind.INCORRECT_SIDECAR_IMAGE not in view.conditions
+
+
+@pytest.mark.parametrize(("runs", "waits"), [("c://1", True), ("c://2", True), ("c://3", False)])
+async def test_a_sidecar_whose_image_changes_twice_starts_twice(runs: str, waits: bool) -> None:
+    """The second one runs what was asked for in between."""
+    desk = Desk()
+    await desk.settled()
+    await desk.say(containerStatuses=beside("c://1"))
+    await upgraded(desk, "7.4.1")
+    await desk.passes()
+    if runs != "c://1":
+        await desk.say(containerStatuses=beside("c://2"))
+    await upgraded(desk, "7.4.2")
+    await desk.passes()
+    await desk.say(containerStatuses=beside(runs))
+    await desk.passes()
+    view = view_of(desk.eyes.glance(await desk.now()), desk.eyes.memo)
+    assert (Kind.INCORRECT_SIDECAR_IMAGE in view.conditions) == waits
+
+
+async def test_another_image_of_the_init_container_starts_no_sidecar_anew() -> None:
+    desk = Desk()
+    await desk.settled(imageType="split")
+    await desk.say(containerStatuses=beside("c://1"))
+    await with_image(desk, "initContainers", names.INIT_CONTAINER, "elsewhere/sidecar:7.3.63-1")
+    await desk.passes()
+    pod = await desk.pod()
+    assert pod is not None
+    assert "elsewhere/sidecar:7.3.63-1" in {it.image for it in pod.spec.init_containers}
+    view = view_of(desk.eyes.glance(await desk.now()), desk.eyes.memo)
+    assert Kind.INCORRECT_SIDECAR_IMAGE not in view.conditions
+
+
+async def with_image(desk: Desk, part: str, name: str, image: str) -> None:
+    settings = plain((await desk.now()).spec.process_settings)
+    for it in settings["podTemplate"]["spec"][part]:
+        if it["name"] == name:
+            it["image"] = image
+    await desk.edit(processSettings=settings)
+
+
 async def test_a_pod_that_differs_otherwise_is_not_changed_in_place() -> None:
     desk = Desk()
     await desk.settled()
