@@ -25,10 +25,17 @@ def coordinators_are_found_again(view: ClusterView, groups: Sequence[GroupView])
     if not lost or len(now) - len(lost) > len(now) // 2:
         return None
     going = ", ".join(str(it.id) for it in groups if any(goes_with_its_pod(at, it) for at in lost))
-    first = f"name {going} in spec.processGroupsToRemove, so that others coordinate first"
     return Refusal(
         _GUARD,
         f"most coordinators must be found again after pods were made anew, and {len(lost)} of"
         f" {len(now)} go by the addresses of {going}, which new pods do not have",
-        first if len(lost) == 1 else "set spec.automationOptions.deletionMode to Zone",
+        _hint(view, going, len(lost)),
     )
+
+
+def _hint(view: ClusterView, going: str, many: int) -> str:
+    if many > 1 and view.spec.automation_options.deletion_mode == "All":
+        return "set spec.automationOptions.deletionMode to Zone"
+    some = going if many == 1 else f"one of {going}"
+    words = f"name {some} in spec.processGroupsToRemove, so that others coordinate first"
+    return words if many == 1 else f"{words}; they must be in other zones"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from fakes.fdb_views import cluster, healthy, host
 from stateward.fdb.api.group import GroupConditionType
@@ -63,7 +64,19 @@ def test_most_coordinators_must_be_found_again(name: str) -> None:
     assert (found is None) == may
     if found is not None:
         assert "go by the addresses of storage-1" in found.message
-        assert ("deletionMode to Zone" in found.hint) == (len(coordinating.split()) > 1)
+        assert "in spec.processGroupsToRemove" in found.hint
+
+
+@pytest.mark.parametrize("mode", ["All", "Zone"])
+def test_whoever_makes_pods_anew_zone_by_zone_is_not_told_to(mode: str) -> None:
+    """Two of three may be in one zone, where there are no more."""
+    found = seen("s1 s2 s3", "address")
+    options = structs.replace(found.spec.automation_options, deletion_mode=mode)
+    found = replace(found, spec=structs.replace(found.spec, automation_options=options))
+    refused = coordinators_are_found_again(found, found.groups[:2])
+    assert refused is not None
+    assert ("deletionMode to Zone" in refused.hint) == (mode == "All")
+    assert ("name one of storage-1, storage-2 in" in refused.hint) == (mode == "Zone")
 
 
 def with_old_pod(view: ClusterView, *, ordered: bool = False) -> ClusterView:
