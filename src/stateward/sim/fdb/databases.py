@@ -107,7 +107,15 @@ class SimConsole:
             heard(line, database)
         view = self._view()
         cli = programs.Fdbcli(database, str(self.file), view)
-        cli.killed = lambda address: realm.kill(address, view.line)
+        killed: list[str] = []
+
+        def kill(address: str) -> None:
+            for heard in () if killed else realm.killing:
+                heard(line)
+            killed.append(address)
+            realm.kill(address, view.line)
+
+        cli.killed = kill
         cli.string, cli.log_group, cli.layout = self.found_by(), LOG_GROUP, json.dumps
         tape = Tape(database)
         steps = cli.steps(line, tape, patience)

@@ -55,6 +55,8 @@ class Realm:
         self.processes: list[Process] = []
         #: Told of every command that arrives at a database, before it is carried out.
         self.typed: list[Callable[[str, Database], None]] = []
+        #: Told of every line by which somebody was told to end: one that is refused ends nobody.
+        self.killing: list[Callable[[str], None]] = []
         #: Told of every process that is about to start, and whether it has a certificate.
         self.begun: list[Callable[[Server, bool], None]] = []
         #: By every description and id that a database was ever found by.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
+import msgspec
 import pytest
 
 from fakes.fdb_desk import Desk, with_condition
@@ -15,6 +16,7 @@ from fakes.fdb_views import NOW, cluster, healthy, host
 from stateward.core.chance import Chance
 from stateward.core.outcome import DONE, Blocked, Retry, Stop
 from stateward.fdb.api.group import GroupConditionType as Kind
+from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.model.connection import ConnectionString
@@ -278,6 +280,28 @@ async def test_nobody_restarts_for_a_version_that_an_operator_which_took_over_co
     if missing:
         assert isinstance(found, Blocked)
         assert found.reason == "ProgramMissing"
+
+
+class Changing(Telling):
+    """A desk at which the user changes the spec while the database is asked."""
+
+    generation = 1
+
+    async def status(self) -> Status:
+        self.generation += 1
+        return await super().status()
+
+    async def get(self, *_words: Any) -> FoundationDBCluster:
+        metadata = msgspec.structs.replace(self.cluster.metadata, generation=self.generation)
+        return msgspec.structs.replace(self.cluster, metadata=metadata)
+
+
+async def test_the_user_is_asked_last_before_all_restart() -> None:
+    view = cluster(WHOLE, counts=COUNTS, version="7.4.1", ignoreUpgradabilityChecks=True)
+    desk = Changing(replace(view, staging=True))
+    found = await desk.run("BounceProcesses")
+    assert isinstance(found, Stop)
+    assert (found.reason, desk.asked) == ("SpecChanged", [])
 
 
 async def test_a_deny_list_that_cannot_be_kept_is_told() -> None:

@@ -26,7 +26,8 @@ class Listeners:
 
     F-S30: none starts with weaker transport than the spec asks for, where nothing else was ever
     asked for, or once all was so; and none is told to speak TLS without a certificate. F-S31: who
-    coordinates listens where it is looked for.
+    coordinates listens where it is looked for. Whose cluster is gone goes with it, and what another
+    cluster of its name asks for is nothing to it.
     """
 
     def __init__(self, scene: Scene) -> None:
@@ -47,29 +48,35 @@ class Listeners:
         name = server.localities.get(locality.INSTANCE, "")
         if any(it.tls for it in server.addresses) and not certified:
             self._report("F-S30", f"{name} shall speak TLS, and has no certificate")
-        if not all(it.tls for it in server.addresses) and self._shall_not(name):
+        owner = self._owner(name)
+        if owner is None:
+            return
+        if not all(it.tls for it in server.addresses) and self._shall_not(owner):
             self._report("F-S30", f"{name} starts without TLS, and shall have it")
         for it in self._scene.it.realm.databases:
             if it.settings is not None:
                 self._judge_place(name, server, it)
 
-    def _shall_not(self, name: str) -> bool:
-        """Tell whether a group must not speak in plain text any more, or never had to."""
-        for key, asked in self._wishes.items():
-            if not asked[-1] or not self._owns(key, name):
-                continue
-            stored = self._scene.it.world.api.store.get(CLUSTERS.name, key)
-            if all(asked):
-                return True
-            if stored is not None:
-                cluster = decode(stored.text, FoundationDBCluster)
-                return cluster.status.generations.reconciled == cluster.metadata.generation
-        return False
+    def _shall_not(self, cluster: FoundationDBCluster) -> bool:
+        """Tell whether its groups must not speak in plain text any more, or never had to."""
+        asked = self._wishes[cluster.metadata.key]
+        if not asked or not asked[-1]:
+            return False
+        told = cluster.status.generations.reconciled
+        return all(asked) or told == cluster.metadata.generation
 
-    def _owns(self, key: ObjectKey, name: str) -> bool:
-        every = self._scene.it.world.api.store.all(PROCESS_GROUPS.name, key.namespace)
-        found = (decode(it.text, FoundationDBProcessGroup).spec for it in every)
-        return any(it.cluster_name == key.name and it.process_group_id == name for it in found)
+    def _owner(self, name: str) -> FoundationDBCluster | None:
+        """Return the cluster of a group, if it is still there."""
+        store = self._scene.it.world.api.store
+        for it in store.all(PROCESS_GROUPS.name, ""):
+            group = decode(it.text, FoundationDBProcessGroup)
+            if group.spec.process_group_id != name:
+                continue
+            key = ObjectKey(group.metadata.namespace, group.spec.cluster_name)
+            stored = store.get(CLUSTERS.name, key)
+            if stored is not None and stored.uid in it.owners:
+                return decode(stored.text, FoundationDBCluster)
+        return None
 
     def _judge_place(self, name: str, server: Server, database: Database) -> None:
         hosts = {it.host for it in server.addresses}

@@ -27,8 +27,11 @@ class Acts:
     def __init__(self, it: FdbWorld, watchman: Watchman) -> None:
         self.counts: Counter[str] = Counter()
         self._watchman = watchman
+        #: Lines by which operators asked for restarts.
+        self._restarts: set[str] = set()
         it.world.api.store.listen(self._changed)
         it.realm.typed.append(self._typed)
+        it.realm.killing.append(self._killing)
 
     def _changed(self, event: StoreEvent) -> None:
         if event.resource in _SMALL or self._watchman.world.weather.acting is None:
@@ -43,6 +46,14 @@ class Acts:
         if line in _QUESTIONS or not self._watchman.actor.operates:
             return
         verb = line.split(maxsplit=1)[0].rstrip(";")
+        if verb == "kill":
+            self._restarts.add(line)
+            return
         if line.startswith("configure new "):
             verb = "make" if database.settings is None else "make again"
         self.counts[f"fdb {verb}"] += 1
+
+    def _killing(self, line: str) -> None:
+        """Count a restart; one that fdbcli refused, since it did not find somebody, was none."""
+        if line in self._restarts:
+            self.counts["fdb kill"] += 1

@@ -23,7 +23,7 @@ from stateward.fdb.decide.clients import VersionChange
 from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.decide.upgrades.judging import RestartPlan
 from stateward.fdb.guards import acts
-from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.guards.guard import Refusal, refusals
 from stateward.fdb.views import ClusterView
 
 _AGAIN: Final = 15.0
@@ -69,34 +69,48 @@ class AllAtOnce:
                 "see with what their pods start fdbserver: an image that is not of its tag?; any"
                 " change of the spec lets them be started anew once more",
             )
-        refused = upgrades.unseen(view, seen.program_missing) or upgrades.cut_off(view)
-        if refused is not None and not plan.begun:
-            return _refused(refused)
+        return await self._held(seen, admin, plan) or await self._kill(seen, admin, plan)
+
+    async def _held(self, seen: Seen, admin: Admin, plan: RestartPlan) -> Outcome | None:
+        """Return what holds it back; one that was begun is finished, whoever has come since."""
+        view = seen.view
         guards = () if plan.begun else acts.UPGRADE
-        purpose = f"the restart of all processes for {view.spec.version}"
-        held = await allowed(self._tools, seen, self._step, guards, purpose)
-        if held is not None:
-            return held
-        return await self._kill(seen, admin, plan)
+        if not plan.begun:
+            refused = upgrades.unseen(view, seen.program_missing) or upgrades.cut_off(view)
+            if refused is not None:
+                return _refused(refused)
+            if not refusals(guards, view) and (late := await _latecomers(view, admin)) is not None:
+                return late
+        # The user is asked last: what comes before may take its time.
+        return await allowed(self._tools, seen, self._step, guards, _purpose(view))
 
     async def _kill(self, seen: Seen, admin: Admin, plan: RestartPlan) -> Outcome:
-        """Ask who uses the database once more, and end all of its processes."""
+        """End all processes of the database."""
         view, uid = seen.view, seen.cluster.metadata.uid
-        what = f"all processes are to be started anew for {view.spec.version}"
         try:
-            if not plan.begun:  # clients may have come while pods were given the programs
-                fresh = replace(view, database=await admin.status())
-                if (refused := upgrades.cut_off(fresh)) is not None:
-                    return _refused(refused)
             # Nobody may be left out, so whoever is still there is told once more.
             await self._tools.fence.change(partial(admin.kill, twice=True), plan.kill)
         except PeerError as error:
-            return trouble(what, error)
+            return trouble(f"{_purpose(view)} is due", error)
         while len(self._last) >= _REMEMBERED:
             del self._last[next(iter(self._last))]
         self._last[uid] = _Kill(view.generation, view.now)
         words = f"all processes change to {view.spec.version} at once: {len(plan.kill)} were ended"
         return done("ProcessesUpgraded", words, _SOON)
+
+
+def _purpose(view: ClusterView) -> str:
+    return f"the restart of all processes for {view.spec.version}"
+
+
+async def _latecomers(view: ClusterView, admin: Admin) -> Outcome | None:
+    """Ask once more who uses the database: clients may have come while pods got the programs."""
+    try:
+        fresh = replace(view, database=await admin.status())
+    except PeerError as error:
+        return trouble(f"{_purpose(view)} is due", error)
+    refused = upgrades.cut_off(fresh)
+    return None if refused is None else _refused(refused)
 
 
 def _refused(refusal: Refusal) -> Outcome:
