@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from ipaddress import ip_address
 from typing import Final
 
 from msgspec import UNSET
 
 from stateward.core.facts import Fact, Known, Unknown
+from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.questions import coordinator_priority, is_target
 from stateward.fdb.decide import coordinators as rules
 from stateward.fdb.decide.configuration import wanted
@@ -29,6 +31,7 @@ from stateward.fdb.status.processes import Reporting, roster
 from stateward.fdb.views import ClusterView, GroupView
 
 _COORDINATES: Final = "coordinator"
+_OTHER_POD: Final = GroupConditionType.INCORRECT_POD_SPEC
 _CLASSES: Final = {it.value: it for it in ProcessClass}
 
 
@@ -83,6 +86,16 @@ def _hosts(view: ClusterView, group: GroupView) -> frozenset[str]:
     told = (it.localities.get(locality.DNS_NAME, "") for it in group.processes)
     listening = (it.host for one in group.processes for it in one.addresses)
     return frozenset(map(str.lower, (name, *group.addresses, *told, *listening)))
+
+
+def goes_with_its_pod(at: Address, group: GroupView) -> bool:
+    """Tell whether an address is that of a pod; those of services and names outlive it.
+
+    On the embedded Kubernetes a pod of the same name has the same address of the loopback device.
+    """
+    if at.is_name or group.pod is None or at.host not in group.pod.ips:
+        return False
+    return not ip_address(at.host).is_loopback
 
 
 # ------------------------------------------------------------------ who could
@@ -144,6 +157,7 @@ class _Scene:
         self._named = (
             *spec.process_groups_to_remove, *spec.process_groups_to_remove_without_exclusion
         )  # fmt: skip
+        self._alone = rule(view).count == 1
         self.unknown = found.reason if isinstance(found, Unknown) else ""
         self._every: list[Reporting] = []
         if isinstance(found, Known):
@@ -200,7 +214,7 @@ class _Scene:
             return why
         if address in self._silent:
             return "does not answer"
-        return "" if address in self.now else self._busy(it)
+        return "" if address in self.now else self._busy(it, address)
 
     def _going(self, instance: str) -> str:
         """Return why a group will not be there for long."""
@@ -213,7 +227,7 @@ class _Scene:
             return "is about to go"
         return "shall be removed" if is_target(self._named, group.id) else ""
 
-    def _busy(self, it: Reporting) -> str:
+    def _busy(self, it: Reporting, address: Address) -> str:
         """Return why one is not chosen now that may well coordinate where it already does."""
         if it.entry.under_maintenance is True:
             return "is under maintenance"
@@ -221,7 +235,12 @@ class _Scene:
         pod = group.pod if group is not None else None
         ends = pod is not None and pod.terminating_since is not None
         is_old = group is not None and pod is not None and group.obsolete_pod == pod.uid
-        return "has a pod that is made anew" if ends or is_old else ""
+        if ends or is_old:
+            return "has a pod that is made anew"
+        # The only one would have to make way for its own pod then, and others after it.
+        waits = group is not None and self._alone and group.has(_OTHER_POD)
+        is_lost = waits and group is not None and goes_with_its_pod(address, group)
+        return "has a pod that shall be made anew" if is_lost else ""
 
 
 def _excluded(it: Reporting) -> str:

@@ -24,7 +24,7 @@ from stateward.fdb.groups import acts, decide, ownership
 from stateward.fdb.groups.acts import Act
 from stateward.fdb.groups.observe import found, look_again
 from stateward.fdb.groups.refused import without_raising
-from stateward.fdb.groups.seen import GroupSeen, sidecar_of
+from stateward.fdb.groups.seen import GroupSeen, sidecar_before
 from stateward.fdb.groups.syncing import synchronize
 from stateward.fdb.groups.waking import TOUCH, Waker, annotate
 from stateward.fdb.model import names
@@ -247,11 +247,10 @@ class Performer:
             {"op": "test", "path": made_from, "value": act.made_from},
             {"op": "replace", "path": made_from, "value": act.spec_hash},
         ]
-        sidecar = sidecar_of(seen.pod)
-        if sidecar is not None and sidecar.container_id:
+        if before := sidecar_before(seen.pod):
             # It runs on for a moment, with programs that it brought before.
-            before = f"/metadata/annotations/{names.SIDECAR_BEFORE.replace('/', '~1')}"
-            operations.append({"op": "add", "path": before, "value": sidecar.container_id})
+            path = f"/metadata/annotations/{names.SIDECAR_BEFORE.replace('/', '~1')}"
+            operations.append({"op": "add", "path": path, "value": before})
         for place, image in act.images.items():
             path = f"/spec/{place}/image"
             operations.append({"op": "replace", "path": path, "value": image})

@@ -125,7 +125,40 @@ def cluster_key(group: FoundationDBProcessGroup) -> ObjectKey:
     return ObjectKey(group.metadata.namespace, group.spec.cluster_name)
 
 
+def sidecar_before(pod: Pod | None) -> str:
+    """Return which container is the sidecar of a pod, and with which image; nothing: none runs.
+
+    One that has not ended since its image was changed last still has the image of then.
+    """
+    told = sidecar_of(pod)
+    if pod is None or told is None or not told.container_id:
+        return ""
+    former = pod.metadata.annotations.get(names.SIDECAR_BEFORE, "")
+    if former.startswith(f"{told.container_id} "):
+        return former
+    return f"{told.container_id} {_sidecar_image(pod)}"
+
+
+def awaits_sidecar(pod: Pod) -> bool:
+    """Tell whether a sidecar whose image was changed in place has yet to start with it.
+
+    What it brought before may be what it shall bring: an image that cannot be had is not noticed.
+    Nobody starts one anew that has the image already: it was set back, or is of another container.
+    """
+    former, now = pod.metadata.annotations.get(names.SIDECAR_BEFORE), sidecar_of(pod)
+    if not former or now is None:
+        return False
+    before, _, image = former.partition(" ")
+    is_old = now.container_id == before and image != _sidecar_image(pod)
+    return is_old or now.state.running is None
+
+
 def sidecar_of(pod: Pod | None) -> ContainerStatus | None:
     """Return what is told of the container beside fdbserver."""
     found = () if pod is None else pod.status.container_statuses
     return next((it for it in found if it.name == names.SIDECAR_CONTAINER), None)
+
+
+def _sidecar_image(pod: Pod) -> str:
+    found = (it.image for it in pod.spec.containers if it.name == names.SIDECAR_CONTAINER)
+    return next(found, "")

@@ -19,7 +19,7 @@ from stateward.fdb.decide.groups.troubles import trouble_of
 from stateward.fdb.groups.decide import ordered_to_go, service_ip
 from stateward.fdb.groups.memo import Memo
 from stateward.fdb.groups.ownership import is_isolated
-from stateward.fdb.groups.seen import GroupSeen, sidecar_of
+from stateward.fdb.groups.seen import GroupSeen, awaits_sidecar
 from stateward.fdb.model import locality, names
 from stateward.fdb.model.addresses import host_of
 from stateward.fdb.model.names import ProcessGroupID
@@ -128,7 +128,7 @@ def _conditions(seen: GroupSeen, memo: Memo) -> dict[GroupConditionType, float]:
     if seen.old_images is not None:
         made_from = seen.pod.metadata.annotations.get(names.SPEC_HASH, "")
         facts = replace(facts, pod_hash=made_from)
-    elif not _awaits_sidecar(seen.pod):
+    elif not awaits_sidecar(seen.pod):
         return conditions(facts)
     found = conditions(facts)
     found.pop(GroupConditionType.READY, None)
@@ -136,17 +136,6 @@ def _conditions(seen: GroupSeen, memo: Memo) -> dict[GroupConditionType, float]:
     before = kube.find(seen.group.status.conditions, kind)
     since = None if before is None else _since(before.last_transition_time)
     return {**found, kind: seen.now if since is None else since}
-
-
-def _awaits_sidecar(pod: Pod) -> bool:
-    """Tell whether a sidecar whose image was changed in place has yet to start with it.
-
-    What it brought before may be what it shall bring: an image that cannot be had is not noticed.
-    """
-    before, now = pod.metadata.annotations.get(names.SIDECAR_BEFORE), sidecar_of(pod)
-    if not before or now is None:
-        return False
-    return now.container_id == before or now.state.running is None
 
 
 def facts_of(seen: GroupSeen, memo: Memo) -> GroupFacts:

@@ -52,7 +52,8 @@ LAUNCHER_ENVIRONMENT: Final = f"{DOMAIN}/launcher-environment"
 LEFT_VOLUMES: Final = f"{DOMAIN}/left-volumes"
 #: On a pod: the certificate that its sidecar was last seen to show, by its SHA-256.
 SIDECAR_CERTIFICATE: Final = "stateward.dev/sidecar-certificate"
-#: The container that was the sidecar of a pod before its image was changed in place.
+#: The container that was the sidecar of a pod before its image was changed in place, and which
+#: image it has: it runs on where that is asked for again.
 SIDECAR_BEFORE: Final = "stateward.dev/sidecar-before"
 #: Touched so that a node looks sooner for a config map that has changed.
 OUTDATED: Final = f"{DOMAIN}/outdated-config-map-seen"

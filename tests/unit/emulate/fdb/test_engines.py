@@ -67,6 +67,21 @@ def test_gradual_rests_where_it_cannot_go_on(places: str, words: tuple[str, ...]
     assert has(database) == {"ssd-2": 2 if "s2" in places else 4}
 
 
+@pytest.mark.parametrize(("last", "left"), [("c/s2 l2", {}), ("c/s1 l2", {"ssd-2": 1})])
+def test_what_a_hall_has_stays_in_it(last: str, left: dict[str, int]) -> None:
+    """Each has a copy of all: who is alone in its hall has nobody to give it to."""
+    halls = ("a/s2 l2 x2", "b/s2 l2", last)
+    database = cluster(*halls, words="new three_data_hall ssd-2", key="data_hall")
+    gradual = ("storage_migration_type=gradual", "perpetual_storage_wiggle=1")
+    configure(database, NEW, *gradual, seconds=1)
+    for _ in range(2000):
+        database.advance(database.now + 0.5)
+        assert database.shards.fewest_copies(database.servers) >= 3
+    found = has(database)
+    assert found.pop(NEW) >= 4
+    assert found == left
+
+
 def test_who_came_later_is_of_the_engine_of_now_and_who_was_away_is_of_its_own() -> None:
     database = cluster("dc1/s3 l2 x2", words="new double ssd-2")
     configure(database, "storage_migration_type=disabled")

@@ -91,7 +91,7 @@ RULES: dict[str, dict[str, str]] = {
     },
     "UpdateSidecarVersions": {
         "the image of the sidecar is the version's": "build/test_pods_made.py:test_images_while_versions_change",
-        "in place": "groups/test_making.py:test_a_new_sidecar_comes_in_place",
+        "in place": "groups/test_sidecars.py:test_a_new_sidecar_comes_in_place",
         "waits for groups": WAITED,
     },
     "UpdatePodConfig": {

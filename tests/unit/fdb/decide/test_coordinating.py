@@ -9,6 +9,7 @@ import pytest
 
 from fakes.fdb_views import KEY, cluster, entry, group, healthy, host
 from stateward.core.facts import Unknown
+from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.decide.coordinating import (
     CoordinatorPlan,
     candidates,
@@ -110,6 +111,36 @@ def test_a_pod_that_is_made_anew_is_not_chosen() -> None:
 
     found = judge(seen("s1 s2 s3? s4 s5 s6", change=old))
     assert chosen(found) == [str(address(f"storage-{it}")) for it in (1, 2, 6)]
+
+
+@pytest.mark.parametrize(
+    ("mode", "now", "shall"),
+    [
+        ("single", "storage-1", "storage-4"),
+        ("double", "storage-1 storage-2 storage-3", "storage-2 storage-3 storage-4"),
+    ],
+)
+def test_the_only_one_does_not_go_where_a_pod_has_yet_to_be_made_anew(
+    mode: str, now: str, shall: str
+) -> None:
+    """It would be replaced there once more, for its own pod. Of three, one may be lost."""
+    old = ("storage-2", "storage-3") if mode == "single" else ("storage-4",)
+
+    def with_address(it: GroupView) -> GroupView:
+        wrong = {GroupConditionType.INCORRECT_POD_SPEC: 0.0} if str(it.id) in old else {}
+        return replace(it, pod=PodSeen(f"pod-{it.id}", ips=(host(it.id),)), conditions=wrong)
+
+    found = judge(
+        cluster(
+            "s1- s2 s3 s4",
+            healthy(configuration__redundancy_mode=mode),
+            coordinating=now,
+            change=with_address,
+            routing=BY_ADDRESS,
+            databaseConfiguration={"redundancy_mode": mode},
+        )
+    )
+    assert found.change == tuple(sorted(map(address, shall.split())))
 
 
 def test_one_that_does_not_answer_is_replaced() -> None:

@@ -276,6 +276,28 @@ def test_a_restart_was_cut_short_where_a_database_stays_down(
     assert plan.begun is begun
 
 
+@pytest.mark.parametrize("who", ["storage-1", "storage-2"])
+@pytest.mark.parametrize(
+    ("wrong", "serves", "many"),
+    [
+        # It has brought the programs, and nobody serves until the others have changed.
+        (Is.INCORRECT_SIDECAR_IMAGE, False, 7),
+        (Is.INCORRECT_SIDECAR_IMAGE, True, 0),
+        (Is.INCORRECT_CONFIG_MAP, False, 0),
+    ],
+)
+def test_a_restart_that_was_cut_short_does_not_wait_for_a_sidecar_that_ended(
+    who: str, wrong: Is, serves: bool, many: int
+) -> None:
+    since = to_rfc3339(NOW - 3600)
+    said = Condition(type="Available", status=str(serves), last_transition_time=since)
+    found = outside(5.0, serves=serves)
+    found = replace(found, status=FoundationDBClusterStatus(conditions=(said,)))
+    before = next(it.conditions for it in found.groups if str(it.id) == who)
+    found = changed(found, who, conditions={**before, wrong: NOW - 60})
+    assert len(upgrades.restart(found).kill) == many
+
+
 def test_processes_of_others_are_not_left_behind() -> None:
     found = upgrades.restart(replace(view(), groups=_without(view(), "log-3")))
     assert found.refused is not None

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import Any
 
-import msgspec
 import pytest
 
 from stateward.core.errors import OutcomeUnknown
 from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import Retry
-from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.kind import PROCESS_GROUPS
-from stateward.fdb.build.pod import pod_hash
-from stateward.fdb.build.wanted import Wanted
-from stateward.fdb.groups.viewing import view_of
 from stateward.fdb.model import names
 from stateward.fdb.status.document import Role
 from stateward.kube.client import MergePatch
-from stateward.kube.codec import Json, plain
 from stateward.kube.errors import Forbidden, Invalid, Unavailable
 from stateward.kube.managed import owned
 from stateward.kube.meta import ObjectKey
@@ -280,80 +273,6 @@ async def test_a_pod_that_has_ended_is_made_anew_after_a_while(phase: str) -> No
     found = await desk.pod()
     assert found is not None
     assert found.metadata.uid != pod.metadata.uid
-
-
-# ------------------------------------------------------------------ images in place
-
-
-async def upgraded(desk: Desk, version: str) -> None:
-    """Ask for another version, as the cluster's controller does of its groups."""
-    spec = msgspec.structs.replace(desk.wanted.spec, version=version)
-    basis = {it.name: getattr(desk.wanted, it.name) for it in fields(desk.wanted) if it.init}
-    desk.wanted = Wanted(**{**basis, "spec": spec})
-    wanted = desk.wanted.group(names.ProcessGroupID.parse("storage-1"))
-    await desk.edit(processSettings=plain(wanted.process_settings))
-
-
-@pytest.mark.parametrize("kind", ["unified", "split"])
-async def test_a_new_sidecar_comes_in_place(kind: str) -> None:
-    desk = Desk()
-    await desk.settled(imageType=kind)
-    before = await desk.pod()
-    await upgraded(desk, "7.4.1")
-    await desk.see()
-    view = view_of(desk.eyes.glance(await desk.now()), desk.eyes.memo)
-    assert Kind.INCORRECT_SIDECAR_IMAGE in view.conditions
-    assert Kind.INCORRECT_POD_SPEC not in view.conditions
-    await desk.once()
-    pod = await desk.pod()
-    assert before is not None
-    assert pod is not None
-    assert pod.metadata.uid == before.metadata.uid
-    images = {it.name: it.image for it in (*pod.spec.containers, *pod.spec.init_containers)}
-    assert "7.4.1" in images.pop(names.SIDECAR_CONTAINER)
-    assert all("7.3.63" in it for it in images.values()), "a pod starts with what runs"
-    assert pod.metadata.annotations[names.SPEC_HASH] == pod_hash(await desk.now())
-    assert not desk.wrote("delete")
-    await desk.once()
-    assert len(desk.wrote("patch pods")) == 1
-
-
-def beside(container_id: str, **state: Json) -> list[Json]:
-    state = state or {"running": {}}
-    common = {"ready": "running" in state, "restartCount": 0, "state": state}
-    return [{"name": names.SIDECAR_CONTAINER, "containerID": container_id, **common}]
-
-
-@pytest.mark.parametrize(
-    ("told", "waits"),
-    [
-        (beside("c://1"), True),
-        (beside("c://1", waiting={"reason": "ImagePullBackOff"}), True),
-        (beside("c://2", terminated={"exitCode": 1}), True),
-        (beside("c://2"), False),
-    ],
-    ids=["the old one runs on", "no image", "it ended", "the new one runs"],
-)
-async def test_a_new_sidecar_is_there_when_it_runs(told: list[Json], waits: bool) -> None:
-    """What the one before has brought may be of the same version."""
-    desk = Desk()
-    await desk.settled()
-    await desk.say(containerStatuses=beside("c://1"))
-    await upgraded(desk, "7.4.1")
-    await desk.passes()
-    await desk.say(containerStatuses=told)
-    await desk.passes()
-    view = view_of(desk.eyes.glance(await desk.now()), desk.eyes.memo)
-    assert (Kind.INCORRECT_SIDECAR_IMAGE in view.conditions) == waits
-
-
-async def test_a_pod_that_differs_otherwise_is_not_changed_in_place() -> None:
-    desk = Desk()
-    await desk.settled()
-    await upgraded(desk, "7.3.64")
-    await desk.passes()
-    assert not desk.wrote("patch pods", "delete pods")
-    assert "IncorrectPodSpec" in wrong(await desk.now())
 
 
 # ------------------------------------------------------------------ groups that shall go

@@ -258,3 +258,21 @@ def test_the_only_coordinator_is_replaced_where_a_new_pod_would_not_be_found(
         await it.at_rest()
 
     played(story)
+
+
+@pytest.mark.parametrize("strategy", ["Delete", "ReplaceTransactionSystem"])
+def test_others_do_not_have_to_go_for_the_only_coordinator(strategy: str) -> None:
+    """They wait for other pods themselves: whoever of them coordinated would have to go next."""
+
+    async def story(it: Story) -> None:
+        some = {"processCounts": {"storage": 3, "log": 1, "stateless": 1}}
+        body = single(**BY_ADDRESS, **some, automationOptions={"podUpdateStrategy": strategy})
+        await it.create(body)
+        before = {*it.groups("storage")}
+        await it.rest(600)  # coordinators may change at once
+        it.change(version="7.3.69")
+        await it.reconciled()
+        await it.until("who goes is gone", it.none_leaves)
+        assert len(before - {*it.groups("storage")}) == 1
+
+    played(story)

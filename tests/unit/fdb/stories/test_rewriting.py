@@ -70,10 +70,8 @@ def test_one_storage_server_is_rewritten_in_its_place_only() -> None:
         it.change(**GRADUAL)
         await it.rest(300)
         told = [one for one in it.status["blockers"] if one["guard"] == "engine_can_change"]
-        assert (
-            "must be in 2 zones for storage_migration_type gradual, and are in 1"
-            in (told[0]["message"])
-        )
+        words = "must be in 2 zones, or two in each, for storage_migration_type gradual"
+        assert f"{words}; they are in 1" in told[0]["message"]
         assert "aggressive, which needs no room elsewhere" in told[0]["hint"]
         it.change(**asked(storage_migration_type="aggressive", perpetual_storage_wiggle=None))
         await it.reconciled()

@@ -12,7 +12,6 @@ from __future__ import annotations
 from stateward.emulate.fdb import data
 from stateward.emulate.fdb.shards import RATE
 from stateward.emulate.fdb.state import State
-from stateward.fdb.model import locality
 
 #: Seconds that it takes at least to make a storage server anew.
 _AT_LEAST = 2.0
@@ -33,7 +32,8 @@ def settle(state: State) -> None:
     if state.wiggled and not _may_wiggle(state, state.wiggled):
         state.wiggled = ""
     if not state.wiggled and _is_calm(state):
-        state.wiggled = next((it for it in outdated(state) if _may_wiggle(state, it)), "")
+        able = (it for it in outdated(state) if _may_wiggle(state, it) and _has_room(state, it))
+        state.wiggled = next(able, "")
 
 
 def outdated(state: State) -> list[str]:
@@ -100,14 +100,15 @@ def _may_wiggle(state: State, disk: str) -> bool:
 
 
 def _is_calm(state: State) -> bool:
-    """Tell whether all data is where it should be, and others have room for what one has."""
+    """Tell whether all data is where it should be."""
     if state.settings is None or not state.has_looked or state.shards.is_moving():
         return False
-    wanted, zones = data.spread(state, state.settings), data.places(state).values()
-    rooms: dict[str, set[str]] = {}
-    for group, zone in zones:
-        # What one data center has stays in it; halls stand in for each other.
-        rooms.setdefault(group if wanted.key == locality.DATA_CENTER else "", set()).add(zone)
-    needed = wanted.each if wanted.key == locality.DATA_CENTER else wanted.copies
-    has_room = all(len(it) > needed for it in rooms.values())
-    return data.fewest_copies(state) >= state.settings.copies and has_room
+    return data.fewest_copies(state) >= state.settings.copies
+
+
+def _has_room(state: State, disk: str) -> bool:
+    """Tell whether others have room for what one has: what a place has stays in it."""
+    if state.settings is None:
+        return False
+    others = (place for it, place in data.places(state).items() if it != disk)
+    return data.spread(state, state.settings).is_met_by(others)

@@ -207,13 +207,27 @@ def _found(view: ClusterView, pairs: Iterable[Pair]) -> Iterator[Misfit]:
     strategy = view.spec.automation_options.pod_update_strategy
     resources_too = view.spec.replace_instances_when_resources_change
     prefix = view.spec.process_group_id_prefix
+    looked = set()
     for group, now, wanted in pairs:
+        looked.add(group.name)
         if group.marked:
             continue
         why = why_replace(now, wanted, strategy=strategy, resources_too=resources_too)
         if group.id.prefix != prefix:  # what it is made from may follow its own id
             why = why or _changed("the prefix of its id", group.id.prefix, prefix)
         yield Misfit(group, why or _lost_with_its_pod(view, group, now, wanted))
+    # Who was told what it shall be, and was made coordinator before its pod was made anew.
+    for group in view.unwell:
+        if group.name not in looked and _has_old_pod(group):
+            yield Misfit(group, _lost(view, group))
+
+
+def _has_old_pod(group: GroupView) -> bool:
+    """Tell whether the pod of a group that stays shall be made anew, and nobody has said when."""
+    if group.marked or group.leaving or group.pod is None:
+        return False
+    is_old = group.has(GroupConditionType.INCORRECT_POD_SPEC)
+    return is_old and group.obsolete_pod != group.pod.uid
 
 
 def _lost_with_its_pod(
@@ -222,6 +236,10 @@ def _lost_with_its_pod(
     """Return that nobody would find who coordinates, once its pod was made anew."""
     if not _is_another_pod(with_programs_of(now, wanted), wanted) or fault_changes(now, wanted):
         return ""
+    return _lost(view, group)
+
+
+def _lost(view: ClusterView, group: GroupView) -> str:
     if coordinators_are_found_again(view, (group,)) is None:
         return ""
     return "its pod changes, and with its address the only way to the coordinators would be lost"

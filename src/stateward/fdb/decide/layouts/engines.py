@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import Final
 
@@ -9,7 +10,7 @@ from msgspec import UNSET
 
 from stateward.core.facts import Known
 from stateward.fdb.api.status import Progress
-from stateward.fdb.decide.layouts.needs import Place, places
+from stateward.fdb.decide.layouts.needs import HALLS, Place, places
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.configuration import Configuration, Redundancy, engine_of
 from stateward.fdb.status import configuration as told
@@ -58,28 +59,33 @@ def _by_wiggle(view: ClusterView, live: Configuration, step: Configuration) -> R
     found = cramped(there.value, step) if isinstance(there, Known) else None
     if found is None:
         return None
-    center, zones = found
+    (center, many), needed = found, _copies(step)
     where = f" of data center {center}" if center else ""
+    kind = "data halls" if step.redundancy in HALLS else "zones"
     return Refusal(
         _GUARD,
-        f"storage processes{where} must be in {_copies(step) + 1} zones for storage_migration_type"
-        f" gradual, and are in {zones}: it takes one out of use while others have its data",
-        f"have storage processes in more zones{where}, or set {_WHERE}.storage_migration_type to"
+        f"storage processes{where} must be in {needed + 1} {kind}, or two in each, for"
+        f" storage_migration_type gradual; they are in {many}: it takes one out of use while others"
+        " have its data",
+        f"have more storage processes{where}, or set {_WHERE}.storage_migration_type to"
         f" aggressive, which needs no room elsewhere{back}",
     )
 
 
 def cramped(there: Collection[Place], step: Configuration) -> tuple[str, int] | None:
-    """Return where others have no room for what one server has, and how many zones are there.
+    """Return where others have no room for what one server has, and in how many places they are.
 
-    A region that has all data has its copies in its own data center.
+    A region that has all data has its copies in its own data center; of data halls each has one.
+    Who is alone in its zone leaves none there: another zone must have what it has.
     """
     regions = sorted(step.regions, key=lambda it: -it.priority)[: step.usable_regions]
     centers = [it.main.id for it in regions if it.main is not None] or [""]
     for center in centers:
-        zones = {it.zone for it in there if it.stores and center in ("", it.center)}
-        if len(zones) <= _copies(step):
-            return center, len(zones)
+        mine = (it for it in there if it.stores and center in ("", it.center))
+        apart = Counter(it.hall if step.redundancy in HALLS else it.zone for it in mine)
+        left = len(apart) - (1 in apart.values())
+        if left < _copies(step):
+            return center, len(apart)
     return None
 
 

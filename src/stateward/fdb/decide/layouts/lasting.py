@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from ipaddress import ip_address
 from typing import Final
 
 from stateward.core.facts import Unknown
-from stateward.fdb.decide.coordinating import coordinators_now
+from stateward.fdb.decide.coordinating import coordinators_now, goes_with_its_pod
 from stateward.fdb.guards.guard import Refusal
-from stateward.fdb.model.addresses import Address
 from stateward.fdb.views import ClusterView, GroupView
 
 _GUARD: Final = "coordinators_are_found_again"
@@ -23,24 +21,21 @@ def coordinators_are_found_again(view: ClusterView, groups: Sequence[GroupView])
     now = coordinators_now(view)
     if not view.configured or isinstance(now, Unknown):
         return None  # whoever knows no coordinators does not disturb a database anyway
-    lost = {at for at in now if any(_is_its_own(at, it) for it in groups)}
+    lost = {at for at in now if any(goes_with_its_pod(at, it) for it in groups)}
     if not lost or len(now) - len(lost) > len(now) // 2:
         return None
-    going = ", ".join(str(it.id) for it in groups if any(_is_its_own(at, it) for at in lost))
-    first = f"name {going} in spec.processGroupsToRemove, so that others coordinate first"
+    going = ", ".join(str(it.id) for it in groups if any(goes_with_its_pod(at, it) for at in lost))
     return Refusal(
         _GUARD,
         f"most coordinators must be found again after pods were made anew, and {len(lost)} of"
         f" {len(now)} go by the addresses of {going}, which new pods do not have",
-        first if len(lost) == 1 else "set spec.automationOptions.deletionMode to Zone",
+        _hint(view, going, len(lost)),
     )
 
 
-def _is_its_own(at: Address, group: GroupView) -> bool:
-    """Tell whether an address is that of a pod; those of services and names outlive it.
-
-    On the embedded Kubernetes a pod of the same name has the same address of the loopback device.
-    """
-    if at.is_name or group.pod is None or at.host not in group.pod.ips:
-        return False
-    return not ip_address(at.host).is_loopback
+def _hint(view: ClusterView, going: str, many: int) -> str:
+    if many > 1 and view.spec.automation_options.deletion_mode == "All":
+        return "set spec.automationOptions.deletionMode to Zone"
+    some = going if many == 1 else f"one of {going}"
+    words = f"name {some} in spec.processGroupsToRemove, so that others coordinate first"
+    return words if many == 1 else f"{words}; they must be in other zones"

@@ -19,7 +19,8 @@ from stateward.fdb.status.processes import Reporting, roster
 from stateward.fdb.views import ClusterView, GroupView
 
 _CLASSES: Final = {it.value: it for it in ProcessClass}
-_HALLS: Final = (Redundancy.THREE_DATA_HALL, Redundancy.THREE_DATA_HALL_FALLBACK)
+#: Each of them has copies in several data halls.
+HALLS: Final = (Redundancy.THREE_DATA_HALL, Redundancy.THREE_DATA_HALL_FALLBACK)
 #: What was just written lies in so many halls, in so many zones of each.
 _LOG_HALLS, _IN_EACH = 2, 2
 #: By the redundancy of satellites: how many copies of what was just written they have.
@@ -116,7 +117,7 @@ def lacking(there: Collection[Place], it: Configuration) -> tuple[Need, ...]:
         mode = Redundancy(it.redundancy)
     except ValueError:
         return ()  # nobody knows what it asks for
-    if mode in _HALLS:
+    if mode in HALLS:
         return tuple(_of_halls(there, mode))
     return tuple(need for region in it.regions for need in _of_region(there, it, region, mode))
 

@@ -31,11 +31,9 @@ from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.conditions import find
 
 #: A group with one of these has not the new programs yet, or nobody knows.
-_UNSTAGED: Final = (
-    Is.INCORRECT_SIDECAR_IMAGE,
-    Is.INCORRECT_CONFIG_MAP,
-    Is.SIDECAR_UNREACHABLE,
-)
+_WITHOUT_PROGRAMS: Final = (Is.INCORRECT_CONFIG_MAP, Is.SIDECAR_UNREACHABLE)
+#: Who brought them must run, too, before anything begins.
+_UNSTAGED: Final = (Is.INCORRECT_SIDECAR_IMAGE, *_WITHOUT_PROGRAMS)
 #: A group with one of these is about to have another pod.
 _CHANGING: Final = (Is.INCORRECT_POD_SPEC, Is.INCORRECT_SIDECAR_IMAGE)
 _SHOWN: Final = 5
@@ -263,13 +261,14 @@ def restart(view: ClusterView) -> RestartPlan:
     if refused := _foreign(view):
         return RestartPlan(refused=refused)
     ahead = _ahead(view)
-    if waiting := tuple(_waiting(view, ahead)):
+    begun = bool(ahead) and _stays_down(view)
+    if waiting := tuple(_waiting(view, ahead, begun=begun)):
         return RestartPlan(waiting=waiting)
     groups = tuple(
         sorted((it for it in view.groups if it.processes and not _is_left_out(view, it)), key=order)
     )
     kill = tuple(one.addresses[0] for it in groups for one in it.processes if one.addresses)
-    return RestartPlan(kill, groups, begun=bool(ahead) and _stays_down(view))
+    return RestartPlan(kill, groups, begun=begun)
 
 
 def _stays_down(view: ClusterView) -> bool:
@@ -293,8 +292,11 @@ def _is_left_out(view: ClusterView, it: GroupView) -> bool:
     return is_target(view.spec.buggify.ignore_during_restart, it.id)
 
 
-def _waiting(view: ClusterView, ahead: Sequence[GroupView]) -> Iterator[Held]:
-    yield from hold(unstaged(view), "it has not the new programs yet")
+def _waiting(view: ClusterView, ahead: Sequence[GroupView], *, begun: bool) -> Iterator[Held]:
+    late = unstaged(view)
+    if begun:  # a sidecar that ended has brought them, and nobody serves meanwhile
+        late = tuple(it for it in late if it.has(*_WITHOUT_PROGRAMS) or _lacks_pod_with_them(it))
+    yield from hold(late, "it has not the new programs yet")
     changed = {it.name for it in ahead}
     away = [it for it in _needed(view) if not _can_be_killed(it) and it.name not in changed]
     # Of one that is given up others may report: they change with all.
@@ -318,7 +320,7 @@ def _ahead(view: ClusterView) -> tuple[GroupView, ...]:
         it
         for it in _belonging(view)
         if not it.processes
-        and not it.has(*_UNSTAGED)
+        and not it.has(*_WITHOUT_PROGRAMS)
         and not knocking.value.isdisjoint(it.addresses)
     )
 

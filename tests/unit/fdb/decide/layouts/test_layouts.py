@@ -244,7 +244,8 @@ def test_an_engine_changes_where_data_can_follow(
 
 
 @pytest.mark.parametrize(
-    ("picture", "fits"), [("s1 s2", False), ("s1 s1 s2", False), ("s1 s2 s3", True)]
+    ("picture", "fits"),
+    [("s1 s2", False), ("s1 s1 s2", False), ("s1 s2 s3", True), ("s1 s1 s2 s2", True)],
 )
 def test_one_after_another_needs_room_for_what_one_has(picture: str, fits: bool) -> None:
     step = Configuration(
@@ -253,9 +254,8 @@ def test_one_after_another_needs_room_for_what_one_has(picture: str, fits: bool)
     found = engines.engine_can_change(cluster(picture), Configuration(), step)
     assert (found is None) == fits
     if found is not None:
-        assert (
-            "must be in 3 zones for storage_migration_type gradual, and are in 2" in found.message
-        )
+        words = "must be in 3 zones, or two in each, for storage_migration_type gradual"
+        assert f"{words}; they are in 2" in found.message
         assert "aggressive, which needs no room elsewhere" in found.hint
 
 
@@ -267,6 +267,9 @@ CRAMPED = {
     "where data is": ("dc1:s3 dc2:s1", ONE, None),
     "and not where none is": ("dc1:s2 dc2:s4", ONE, ("dc1", 2)),
     "no regions": ("dc1:s2 dc2:s1", Configuration(), None),
+    "one copy in each hall": ("a:s2 b:s2 c:s2", HALLS, None),
+    "who is alone in its hall": ("a:s3 b:s2 c:s1", HALLS, ("", 3)),
+    "for whom another hall is there": ("a:s1 b:s1 c:s1 d:s1", HALLS, None),
 }
 
 
