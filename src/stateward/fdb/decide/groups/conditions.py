@@ -213,7 +213,8 @@ def _wrong_with_running(
     facts: GroupFacts, pod: Pod, before: Mapping[Kind, float]
 ) -> Iterator[Kind]:
     is_flapping = Kind.POD_FAILING in before
-    ended = pod.metadata.annotations.get(names.SIDECAR_BEFORE, "")
+    # Its image, of which it is said too, is nothing to us.
+    ended = pod.metadata.annotations.get(names.SIDECAR_BEFORE, "").partition(" ")[0]
     if pod.status.phase in _ENDED or any(
         _fails(it, facts.now, ended, is_flapping=is_flapping)
         for it in pod.status.container_statuses

@@ -240,7 +240,10 @@ def test_one_that_is_back_is_well_at_once_unless_it_breaks_again_and_again(name:
     }
     back = pod(
         containers=[container(ready=True, restartCount=2, **runs) | {"name": which}],
-        annotations={**HASHES, names.SIDECAR_BEFORE: "old"},
+        annotations={
+            **HASHES,
+            names.SIDECAR_BEFORE: "old foundationdb-kubernetes-sidecar:7.3.63-1",
+        },
     )
     assert list(conditions(replace(WELL, pod=back, group=group(Kind.POD_FAILING)))) == [said]
 
