@@ -8,7 +8,7 @@ from typing import Final
 
 from stateward.kube.codec import Json
 from stateward.kube.resources import PODS
-from stateward.kube.selector import LabelSelector
+from stateward.kube.selector import LabelSelector, Operator, Requirement
 from stateward.local.api import Api
 from stateward.sim.kube.lodgers import Lodger, Node
 
@@ -63,15 +63,21 @@ def spread(pod: Json) -> list[Json]:
 
 
 def _terms(pod: Json) -> Iterator[_Term]:
+    own: Json = pod["metadata"].get("labels") or {}
     for it in spread(pod):  # as few as possible of them together is even, too
-        yield _term(_MUST, it)
+        yield _term(_MUST, it, own)
     away = ((pod["spec"].get("affinity") or {}).get("podAntiAffinity")) or {}
     for it in away.get("requiredDuringSchedulingIgnoredDuringExecution") or ():
-        yield _term(_MUST, it)
+        yield _term(_MUST, it, own)
     for it in away.get("preferredDuringSchedulingIgnoredDuringExecution") or ():
-        yield _term(int(it.get("weight", 1)), it["podAffinityTerm"])
+        yield _term(int(it.get("weight", 1)), it["podAffinityTerm"], own)
 
 
-def _term(weight: int, said: Json) -> _Term:
+def _term(weight: int, said: Json, own: Json) -> _Term:
     selector = LabelSelector.from_document(said.get("labelSelector"))
-    return _Term(weight, said["topologyKey"], selector)
+    alike = tuple(
+        Requirement(key, Operator.IN, frozenset({own[key]}))
+        for key in said.get("matchLabelKeys") or ()
+        if key in own
+    )
+    return _Term(weight, said["topologyKey"], LabelSelector((*selector.requirements, *alike)))

@@ -132,7 +132,8 @@ def _of_halls(there: Iterable[Place], mode: Redundancy) -> Iterator[Need]:
     with_logs = sorted(name for name, some in zones.items() if len(some) >= _IN_EACH)
     hint = (
         "have processes in the other halls: a FoundationDBCluster for each, with its own dataHall"
-        " and the seedConnectionString of the first"
+        " and the seedConnectionString of the first; or in one cluster, with pods of each class"
+        " spread over halls (topologySpreadConstraints, matchLabelKeys)"
     )
     if len(with_data) < mode.storage_replicas:
         yield Need(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from stateward.fdb.model.names import CLUSTER_LABEL
+from stateward.fdb.model.names import CLASS_LABEL, CLUSTER_LABEL
 from stateward.kube.codec import Json
 from stateward.sim.fdb.acts import happenings
 from stateward.sim.fdb.scripts.kit import KEY, SMALL, Script, Step, create, is_mended, volume
@@ -22,6 +22,7 @@ def in_halls(name: str) -> Json:
         "topologyKey": ZONE,
         "whenUnsatisfiable": "DoNotSchedule",
         "labelSelector": {"matchLabels": {CLUSTER_LABEL: name}},
+        "matchLabelKeys": [CLASS_LABEL],  # even together, storage might be in two halls only
     }
     watching = {"name": "foundationdb", "args": ["--enable-node-watch"]}
     template = {"spec": {"topologySpreadConstraints": [even], "containers": [watching]}}
