@@ -1,4 +1,4 @@
-"""Who is too many: of each class as many as shall be stay, in as many zones as can be.
+"""Who is too many: of each class as many as shall be stay, in as many halls and zones as can be.
 
 Whoever is not well goes first. Only classes that have too many are touched, and none of which those
 that stay would be in fewer zones than copies need, or would be missed in a data center or hall.
@@ -14,7 +14,7 @@ from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide.coordinating import coordinates, coordinators_now
 from stateward.fdb.decide.held import KEEPS, is_whole, order
-from stateward.fdb.decide.layouts.needs import lacking_without
+from stateward.fdb.decide.layouts.needs import HALLS, lacking_without
 from stateward.fdb.guards.database import redundancy
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model import locality
@@ -102,7 +102,8 @@ def _too_many(view: ClusterView, mine: Sequence[GroupView], wanted: int) -> list
     """Return all but those that stay: the best first, each where fewest others stay."""
     keepers = [it for it in mine if _must_stay(view, it)]
     kept = {it.name for it in keepers}
-    zones = Counter(map(_zone, keepers))
+    halls, zones = Counter(map(_hall, keepers)), Counter(map(_zone, keepers))
+    by_hall = _uses_halls(view)
     tiers: dict[int, list[GroupView]] = {}
     for it in mine:
         if it.name not in kept:
@@ -111,10 +112,11 @@ def _too_many(view: ClusterView, mine: Sequence[GroupView], wanted: int) -> list
     for level in sorted(tiers):
         left = sorted(tiers[level], key=lambda it: not coordinates(view, it, coordinating))
         while left and len(kept) < wanted:
-            best = min(left, key=lambda it: zones[_zone(it)])
+            best = min(left, key=lambda it: (by_hall and halls[_hall(it)], zones[_zone(it)]))
             left.remove(best)
             kept.add(best.name)
             zones[_zone(best)] += 1
+            halls[_hall(best)] += 1
     return [it for it in mine if it.name not in kept]
 
 
@@ -122,6 +124,17 @@ def _must_stay(view: ClusterView, it: GroupView) -> bool:
     """Tell whether somebody asked that a group is never removed."""
     asked = view.spec.automation_options.cancel_replacements_for_process_groups
     return is_target(asked, it.id)
+
+
+def _uses_halls(view: ClusterView) -> bool:
+    """Tell whether halls count for more than zones: each needs its copies and its coordinators."""
+    asked = view.spec.database_configuration.redundancy_mode
+    return asked in HALLS or redundancy(view) in HALLS
+
+
+def _hall(it: GroupView) -> str:
+    """Return the data hall of a group, by the word of its processes."""
+    return next((one.localities.get(locality.DATA_HALL, "") for one in it.processes), "")
 
 
 def _zone(it: GroupView) -> str:

@@ -48,6 +48,30 @@ def test_whoever_is_not_well_goes_before_zones_count() -> None:
     assert names(surplus(cluster("s1 s2 s2 s3", counts={"s": 3}, change=sick))) == ["storage-1"]
 
 
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        # Each hall keeps two: its copies and its coordinators must be in it.
+        ("three_data_hall", ["storage-3", "storage-4", "storage-5"]),
+        ("double", ["storage-7", "storage-8", "storage-9"]),
+    ],
+)
+def test_halls_count_for_more_than_zones_where_they_are_used(
+    mode: str, expected: list[str]
+) -> None:
+    def within(it: GroupView) -> GroupView:
+        hall = {"data_hall": "a" if it.id.number <= 5 else "b" if it.id.number <= 7 else "c"}
+        there = tuple(replace(one, localities={**one.localities, **hall}) for one in it.processes)
+        return it.reporting(there)
+
+    view = cluster(
+        "s1 s2 s3 s4 s5 s6 s7 s8 s9",
+        counts={"s": 6},
+        databaseConfiguration={"redundancy_mode": mode},
+    )
+    assert names(surplus(replace(view, groups=tuple(map(within, view.groups))))) == expected
+
+
 def test_ready_is_nothing_wrong() -> None:
     def ready(it: GroupView) -> GroupView:
         return replace(it, conditions={GroupConditionType.READY: 1.0}) if it.id.number == 1 else it

@@ -111,6 +111,14 @@ def test_what_changes_the_end_is_not_compared():
     assert not room.get("delete pods", 0)
 
 
+def test_two_that_make_all_groups_make_as_many_as_there_are():
+    two = Plan.parse("1=two-passes").hits[0].fault
+    rooms = [room_of((two,), groups) or {} for groups in (3, 13)]
+    assert [it["delete pods"] for it in rooms] == [8, 13]
+    assert [it["create pods"] for it in rooms] == [16, 26]
+    assert [it["fdb make"] for it in rooms] == [1, 1]
+
+
 def test_data_is_lost_when_no_disk_of_a_team_is_left():
     database = Database.__new__(Database)
     database.settings = object()  # type: ignore[assignment]

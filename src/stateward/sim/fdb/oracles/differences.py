@@ -18,6 +18,7 @@ from stateward.sim.lives import Life
 Room = Mapping[str, int]
 
 _PODS: Final = "delete pods"
+_GROUPS: Final = "foundationdbprocessgroups.apps.foundationdb.org"
 #: What may be repeated when nobody heard whether it was done.
 _ALWAYS: Final[Room] = {"fdb exclude": 1, "fdb include": 1, "fdb maintenance": 6}
 #: Whoever coordinated may be another afterwards.
@@ -34,26 +35,27 @@ _MADE: Final[Room] = {
 #: A group is replaced, as somebody who deletes it asks for.
 _REPLACED: Final[Room] = {
     **_MADE,
-    "create foundationdbprocessgroups.apps.foundationdb.org": 2,
+    f"create {_GROUPS}": 2,
     "create persistentvolumeclaims": 2,
-    "delete foundationdbprocessgroups.apps.foundationdb.org": 2,
+    f"delete {_GROUPS}": 2,
     "delete persistentvolumeclaims": 2,
     _PODS: 3,
     "fdb exclude": 2,
     "fdb include": 2,
     "fdb kill": 1,
 }
-#: Groups that two made, each for itself, are too many, and go.
+#: Groups that two made, each for itself, are too many, and go: more than these in large clusters.
+_FEW: Final = 8
 _TWO: Final[Room] = {
     **_REPLACED,
     **_REPEATED,
     "fdb make": 1,
-    "create foundationdbprocessgroups.apps.foundationdb.org": 8,
-    "create persistentvolumeclaims": 8,
-    "create pods": 16,
-    "delete foundationdbprocessgroups.apps.foundationdb.org": 8,
-    "delete persistentvolumeclaims": 8,
-    _PODS: 8,
+    f"create {_GROUPS}": _FEW,
+    "create persistentvolumeclaims": _FEW,
+    "create pods": 2 * _FEW,
+    f"delete {_GROUPS}": _FEW,
+    "delete persistentvolumeclaims": _FEW,
+    _PODS: _FEW,
 }
 
 FAMILIES: Final[Mapping[Family, Room]] = {
@@ -76,15 +78,19 @@ _ENDLESS: Final = frozenset({"L0", "K8"})
 
 def differences(reference: Life, life: Life) -> tuple[Violation, ...]:
     """Return how a life differs from the calm one in a way that its faults do not excuse."""
-    room = room_of(tuple(hit.fault for hit in life.ask.plan.hits))
+    made = sum(times for act, times in reference.acts.items() if _sort(act) == f"create {_GROUPS}")
+    room = room_of(tuple(hit.fault for hit in life.ask.plan.hits), made)
     if life.hopeless or room is None or any(it.law in _ENDLESS for it in life.violations):
         return ()
     found = [*_excess(reference, life, room), *_ends(reference, life)]
     return tuple(Violation("DIFF", "nobody", life.seconds, it) for it in found)
 
 
-def room_of(faults: tuple[Fault, ...]) -> Room | None:
-    """Return how often more something may be done under some faults together."""
+def room_of(faults: tuple[Fault, ...], groups: int = 0) -> Room | None:
+    """Return how often more something may be done under some faults together.
+
+    ``groups``: how many the calm life made. Two that each make them make no more than twice these.
+    """
     room = Counter(_ALWAYS)
     for fault in faults:
         act = fault.details[0] if fault.kind is Kind.ACT and fault.details else ""
@@ -93,8 +99,15 @@ def room_of(faults: tuple[Fault, ...]) -> Room | None:
         if act:
             room.update(_REPEATED if act in _HARMLESS else _REPLACED)
         else:
-            room.update(FAMILIES[fault.family])
+            more = FAMILIES[fault.family]
+            room.update(more if more is not _TWO else _two(groups))
     return room
+
+
+def _two(groups: int) -> Room:
+    """Return what two may do who each make all groups."""
+    larger = max(groups, _FEW) - _FEW
+    return {act: many + larger * (many // _FEW) for act, many in _TWO.items()}
 
 
 def _excess(reference: Life, life: Life, room: Room) -> Iterator[str]:
