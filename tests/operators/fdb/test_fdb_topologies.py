@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from typing import Any
 
 from operators.fdb.fdb_clients import shopping
-from operators.fdb.fdb_worlds import World, is_reconciled, world
+from operators.fdb.fdb_worlds import World, is_reconciled, small, world
 from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.fdb.model.names import CLASS_LABEL, CLUSTER_LABEL
 from stateward.kube.codec import Json
 
 APART: Json = {
@@ -111,6 +114,53 @@ async def test_three_halls_come_one_after_another(plane: str) -> None:
             assert told is not None
             assert told.redundancy_mode == "three_data_hall"
             assert await coordinators(it, HALLS) == [3, 3, 3]
+
+
+def in_one_object() -> Json:
+    """Return pods of each class spread over halls, which their processes learn from their nodes."""
+    general: Json = small()["processes"]["general"]
+    pod = general["podTemplate"]["spec"]
+    [container] = pod["containers"]
+    even: Json = {
+        "maxSkew": 1,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {CLUSTER_LABEL: "shop"}},
+        "matchLabelKeys": [CLASS_LABEL],
+    }
+    watching = {**container, "args": ["--enable-node-watch"]}
+    template = {"spec": {**pod, "topologySpreadConstraints": [even], "containers": [watching]}}
+    hall = "locality_data_hall=$NODE_LABEL_TOPOLOGY_KUBERNETES_IO_ZONE"
+    return {"general": {**general, "podTemplate": template, "customParameters": [hall]}}
+
+
+async def test_three_halls_in_one_object_keep_as_many_each(plane: str) -> None:
+    async with world(plane) as it, it.operating():
+        counts = {"storage": 6, "log": 9, "stateless": 1}
+        await it.create(
+            "shop",
+            databaseConfiguration={"redundancy_mode": "three_data_hall"},
+            processCounts=counts,
+            processes=in_one_object(),
+            automationOptions=_QUICK,
+            **APART,
+        )
+        await it.reconciled("shop")
+        async with shopping(it, "shop"):
+            assert await halls(it, "log") == [3, 3, 3]
+            await it.edit("shop", processCounts={"log": 6})
+            found = await it.reconciled("shop")
+            told = found.status.database_configuration
+            assert told is not None
+            assert told.redundancy_mode == "three_data_hall"
+            assert [await halls(it, kind) for kind in ("storage", "log")] == [[2, 2, 2]] * 2
+
+
+async def halls(it: World, kind: str) -> list[int]:
+    """Return how many processes of a class each hall has, by their own word."""
+    every = json.loads(await it.typed("shop", "status json"))["cluster"]["processes"].values()
+    mine = (one["locality"]["data_hall"] for one in every if one["class_type"] == kind)
+    return sorted(Counter(mine).values())
 
 
 async def test_another_prefix_is_other_groups_with_the_same_data(plane: str) -> None:
