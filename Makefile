@@ -4,7 +4,7 @@ LOCK := requirements/dev.txt
 READY := $(VENV)/.installed
 PY := $(VENV)/bin/python
 
-.PHONY: help demo test test-real test-real-alone test-cluster real cluster-programs lint types simulate crashes bench crds manifests image format lock clean
+.PHONY: help demo test test-long test-real test-real-alone test-cluster real cluster-programs lint types simulate crashes bench crds manifests image format lock clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -15,8 +15,11 @@ $(READY): pyproject.toml $(LOCK) tools/bootstrap.sh
 demo: $(READY) ## watch the operator converge on an embedded Kubernetes
 	@$(VENV)/bin/stateward demo
 
-test: $(READY) ## lint, types and every test that needs nothing real
+test: $(READY) ## lint, types and the tests that need nothing real
 	@$(PY) tools/check.py lint types test
+
+test-long: $(READY) ## what `make test` leaves out, since it shows by more examples what others show
+	@$(PY) tools/check.py long
 
 test-real: real ## the tests that ask a real Kubernetes, beside the embedded one
 	@$(PY) tools/check.py real

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import inspect
 import signal
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import hypothesis
 import pytest
 import structlog
 
+import long_examples
 from contract.fdb import telling as recordings
 from fakes import kubectl, loops
 from real import clusters, planes, report
@@ -33,7 +35,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--real", action="store_true", help="also ask a real Kubernetes")
     parser.addoption("--real-alone", action="store_true", help="ask it and not the embedded one")
     parser.addoption("--cluster", action="store_true", help="tell stories on real nodes")
-    parser.addoption("--every-story", action="store_true", help="tell every story of etcd, whole")
+    parser.addoption("--every-story", action="store_true", help="tell every story, whole")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> Iterator[None]:
+    """Leave out what is long, and repeats by another example what others show."""
+    chosen = any("::" in it for it in config.args) or config.getoption("lf", default=False)
+    long_examples.mark(items, whole=not chosen)
+    yield
+    if not config.getoption("--every-story"):
+        long = {it for it in items if it.get_closest_marker("long")}
+        items[:] = [it for it in items if it not in long]
+        config.hook.pytest_deselected(items=list(long))
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage less often: twenty thousand tests that stay would be looked through."""
+    gc.set_threshold(20_000, 20, 50)
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,7 +1,7 @@
 """Run the checks of this repository one after another and end with a one-line verdict.
 
-Usage: check.py STAGE...     where STAGE is one of lint, types, test, crashes, real, real-alone,
-                           cluster
+Usage: check.py STAGE...     where STAGE is one of lint, types, test, long, crashes, real,
+                           real-alone, cluster
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ REAL = (
     "real",
 )
 REAL_STORIES = ("operators",)
+
+#: Where tests wait for nobody.
+COMPUTING = ("house", "simulation", "unit")
 
 #: Where tests wait for real members of etcd, or for processes of FoundationDB.
 STORIES = ("local/test_demo.py", "operators/etcd", "operators/fdb")
@@ -80,14 +83,20 @@ STAGES: dict[str, list[list[str]]] = {
     ],
     "types": [[str(BIN / "mypy")]],
     "test": [
-        # One more at once than there are cores: many wait for servers, but none must starve. Who
-        # has nothing left takes from others: those that take long stand together.
-        pytest(CORES + 1, "--dist", "worksteal", "src", "tests", *without(*STORIES)),
+        # Who has nothing left takes from others: those that take long stand together.
+        pytest(CORES, "--dist", "worksteal", "src", *(f"tests/{name}" for name in COMPUTING)),
+        # One more at once than there are cores: many wait for servers, but none must starve.
+        pytest(CORES + 1, "--dist", "worksteal", "tests", *without(*COMPUTING, *STORIES)),
         pytest(CORES + 2, *GROUPED, *(f"tests/{name}" for name in STORIES)),
     ],
+    # What `test` leaves out: more of the same by other examples.
+    "long": [pytest(CORES, *GROUPED, "tests", "--every-story", "-m", "long")],
     # How many there were is in the output of each story; each is as long as it has calls.
     "crashes": [
-        pytest("auto", "--dist", "worksteal", "-rP", *(f"tests/{name}" for name in CRASHES))
+        pytest(
+            *("auto", "--dist", "worksteal", "-rP", "--every-story"),
+            *(f"tests/{name}" for name in CRASHES),
+        )
     ],
     "real": asking("--real"),
     # After `test`, which asks the embedded one the same.

@@ -10,6 +10,7 @@ import msgspec
 
 from fakes.fdb_views import KEY, NOW
 from stateward.core.chance import Chance
+from stateward.core.errors import PeerError
 from stateward.core.moments import to_rfc3339
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
@@ -33,6 +34,8 @@ class Desk:
     is_ours: bool = True
     asked: list[str] = field(default_factory=list)
     turns: list[str] = field(default_factory=list)
+    #: After which errors the lock was left to others.
+    left: list[PeerError] = field(default_factory=list)
     #: What is told of the pass.
     book: Book = field(default_factory=Book)
     #: By the ids of groups: what their objects say of themselves.
@@ -48,12 +51,18 @@ class Desk:
     async def get(self, *_words: Any) -> FoundationDBCluster:
         return self.cluster
 
+    def keys(self, keys: Any) -> Any:
+        return keys
+
     async def change(self, ask: Callable[..., Awaitable[Any]], *words: Any) -> Any:
         return await ask(*words)
 
-    async def take(self, _view: ClusterView, purpose: str) -> Refusal | None:
+    async def take(self, _seen: Seen, purpose: str) -> Refusal | None:
         self.turns.append(purpose)
         return None if self.is_ours else Refusal("turn_is_ours", "it is somebody else's turn")
+
+    async def leave(self, _seen: Seen, error: PeerError) -> None:
+        self.left.append(error)
 
     @property
     def cluster(self) -> FoundationDBCluster:

@@ -24,6 +24,8 @@ class MangledWorld(FdbWorld):
     """``mangle`` says how; nothing is mangled unless somebody says so."""
 
     mangle: Mangle | None = None
+    #: How lines of fdbcli begin that are refused; empty: none are.
+    refused: str = ""
 
     def surroundings(self, line: Line, ports: Ports, identity: str) -> Surroundings:
         """Return what an operator process has."""
@@ -48,9 +50,14 @@ class _Databases(SimDatabases):
 class _Console(SimConsole):
     world: MangledWorld
 
-    async def run(self, program: str, words: Sequence[str], seconds: float) -> Answer:
+    async def run(
+        self, program: str, words: Sequence[str], seconds: float, typed: str = ""
+    ) -> Answer:
         """Run a line of fdbcli."""
-        found = await super().run(program, words, seconds)
+        refused = self.world.refused
+        if refused and any(it.startswith(refused) for it in words):
+            return Answer(1, "", "ERROR: Database is locked (1038)\n")
+        found = await super().run(program, words, seconds, typed)
         mangle = self.world.mangle
         if mangle is None or commands.STATUS not in words:
             return found

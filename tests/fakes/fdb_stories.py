@@ -18,6 +18,7 @@ from fakes.seeing import Eyes
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.fdb.build.detection import Detector
 from stateward.fdb.cluster.believing import Own
 from stateward.fdb.model import names
 from stateward.fdb.operator import FdbOptions, assemble
@@ -25,11 +26,11 @@ from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CONFIG_MAPS, PODS, SERVICES, VOLUME_CLAIMS
+from stateward.kube.resources import CONFIG_MAPS, CRON_JOBS, PODS, SERVICES, VOLUME_CLAIMS
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
 from stateward.runtime.supervisor import Supervisor
-from stateward.sim.fdb.world import Surroundings, served
+from stateward.sim.fdb.world import Assembly, Surroundings, served
 from stateward.sim.world import Result, Slot, World, simulate
 
 USER = Author("user")
@@ -51,6 +52,10 @@ SMALL: Json = {
         }
     },
 }
+
+
+#: What the operator knows of itself.
+OURSELVES = Detector("stateward:1.2.3", "stateward")
 
 
 def merged(one: Json, other: Mapping[str, Any]) -> Json:
@@ -76,7 +81,13 @@ def single(**over: Any) -> Json:
     return merged(spec(**few), over)
 
 
-def operator(around: Surroundings, *, certified: bool = True, own: Own | None = None) -> Supervisor:
+def operator(
+    around: Surroundings,
+    *,
+    certified: bool = True,
+    own: Own | None = None,
+    detector: Detector = OURSELVES,
+) -> Supervisor:
     """Put the operator together as it is."""
     options = FdbOptions(
         databases=around.databases,
@@ -84,6 +95,7 @@ def operator(around: Surroundings, *, certified: bool = True, own: Own | None = 
         lease=ObjectKey(NAMESPACE, "fdb-operator"),
         certified=certified,
         own=own,
+        detector=detector,
     )
     return assemble(around.client, around.ports, around.identity, around.metrics, options=options)
 
@@ -137,9 +149,9 @@ class Story:
             if slot.process is not None:
                 slot.process.crash()
 
-    def start(self) -> None:
+    def start(self, assembly: Assembly = operator) -> None:
         """Run another operator."""
-        self.slots = self.it.operate(operator)
+        self.slots = self.it.operate(assembly)
 
     # ------------------------------------------------------------------ waiting
     async def rest(self, seconds: float) -> None:
@@ -230,7 +242,7 @@ class Story:
 
     def left(self) -> list[str]:
         """Return what there is beside claims, and beside the config map that stays with them."""
-        kinds = (PROCESS_GROUPS, PODS, SERVICES, CONFIG_MAPS)
+        kinds = (PROCESS_GROUPS, PODS, SERVICES, CONFIG_MAPS, CRON_JOBS)
         every = (it.key for kind in kinds for it in self.it.world.api.list(kind).items)
         kept = {"kubernetes", *([names.config_map_name(NAME)] if self.claims() else [])}
         return [str(it) for it in every if it.name not in kept]

@@ -21,6 +21,7 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.guards import database
 from stateward.fdb.tell import conditions
+from stateward.fdb.tell.metrics import GAUGES
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import plain
 from stateward.kube.crd.kind import crd
@@ -81,7 +82,7 @@ def test_every_reason_is_explained():
 def test_every_condition_is_explained():
     told = words("conditions.md")
     assert set(conditions.TYPES) - told == set()
-    later = {"NodeTaintDetected", "NodeTaintReplacing", "ProcessHasHighRunLoopBusy"}
+    later = {"ProcessHasHighRunLoopBusy"}
     assert {str(it) for it in GroupConditionType} - told == later
 
 
@@ -134,3 +135,11 @@ async def test_the_changes_of_the_tutorial_are_taken_and_refused_as_it_says() ->
     document = api.get(CLUSTERS, ObjectKey("default", "shop")).document()
     found = read(json.dumps(document), "shop")
     assert [one for it in found for one in problems(it)] == [], "the typo is mended in the end"
+
+
+def test_the_list_of_metrics_is_the_code_s() -> None:
+    text = (DOCS / "operations.md").read_text()
+    listed = re.findall(r"^\| `(stateward_fdb_\w+)` \| ([^|]*?) ?\|", text, re.MULTILINE)
+    assert dict(listed) == {
+        name: ", ".join(f"`{it}`" for it in labels) for name, (_, labels) in GAUGES.items()
+    }

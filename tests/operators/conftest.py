@@ -10,7 +10,7 @@ _BUSY = Path(__file__).with_name("fdb")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spread those of FoundationDB, which compute, among those of etcd, which wait."""
+    """Spread what computes, FoundationDB, among what waits, etcd."""
     busy = [it for it in items if it.path.is_relative_to(_BUSY)]
     others = [it for it in items if not it.path.is_relative_to(_BUSY)]
     # They take longest: what comes last is short, so that nobody waits for one of them.

@@ -9,12 +9,13 @@ from typing import Final
 from fakes import fdb_tls
 from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBCluster
-from stateward.fdb.model.names import CLASS_LABEL
+from stateward.fdb.build.detection import Detector
+from stateward.fdb.model.names import CLASS_LABEL, OURS, detection_job_name
 from stateward.fdb.operator import FdbOptions, assemble
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import PODS
+from stateward.kube.resources import CRON_JOBS, PODS
 from stateward.local.rules.writes import Author
 from stateward.runtime.supervisor import Supervisor
 from stateward.sim.fdb.world import FdbWorld, Surroundings
@@ -23,6 +24,7 @@ KEY: Final = ObjectKey("default", "shop")
 _USER: Final = Author("user")
 #: Seconds after which something that was asked for has come, long before.
 _PATIENCE: Final = 3600.0
+_LEAVES: Final = {"replacements": {"taintReplacementOptions": [{"key": "work"}]}}
 
 
 def operator(of: Surroundings) -> Supervisor:
@@ -31,6 +33,7 @@ def operator(of: Surroundings) -> Supervisor:
         databases=of.databases,
         agents=by_pod(of.agents),
         lease=ObjectKey("default", "fdb-operator"),
+        detector=Detector("stateward:0.1.0", "stateward"),
     )
     return assemble(of.client, of.ports, of.identity, of.metrics, options=options)
 
@@ -45,8 +48,13 @@ async def life(it: FdbWorld) -> None:
     await _edit(it, labels={"resourceLabels": {"team": "db"}})
     await _edit(it, deletionPolicy="Delete")
     await _take_label(it, CLASS_LABEL)
+    await _edit(it, automationOptions=_LEAVES)
     await _edit(it, processGroupsToRemove=[_groups(it)[0]])
     await _edit(it, routing={"publicIPSource": "pod", "headlessService": False})
+    await _edit(it, automationOptions={"replacements": {"enabled": True}})
+    await _edit(it, automationOptions={"replacements": {"failureDetectionTimeSeconds": 3600}})
+    await _hide_job(it)
+    await _edit(it, automationOptions={"replacements": {"enabled": False}})
     await _ask_for_tls(it)
 
 
@@ -97,6 +105,19 @@ async def _take_label(it: FdbWorld, label: str) -> None:
     gone = {"metadata": {"labels": {label: None}}}
     it.world.api.patch(PODS, key, MergePatch(gone), _USER)
     await _until(it, lambda: label in PODS.read(it.world.api.get(PODS, key).text).metadata.labels)
+
+
+async def _hide_job(it: FdbWorld) -> None:
+    """Take the label from the job by which it is seen, and see that it comes back."""
+    key = ObjectKey(KEY.namespace, detection_job_name(KEY.name))
+    label, _, value = OURS.partition("=")
+    it.world.api.patch(CRON_JOBS, key, MergePatch({"metadata": {"labels": {label: None}}}), _USER)
+
+    def is_back() -> bool:
+        found = CRON_JOBS.read(it.world.api.get(CRON_JOBS, key).text)
+        return found.metadata.labels.get(label) == value
+
+    await _until(it, is_back)
 
 
 async def _reconciled(it: FdbWorld) -> None:

@@ -76,6 +76,7 @@ def test_a_slice_of_pairs():
     assert report["lived"] > 25
 
 
+@pytest.mark.long
 @pytest.mark.patient(600)
 def test_edits_in_the_middle():
     some = ("replicas.change", "options.change", "replicas.1")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from simulation import fdb_rights_life
-from stateward.app.install.rights import ETCD, FOUNDATIONDB, LEASES, Right
+from stateward.app.install.rights import ETCD, FOUNDATIONDB, LEASES, NODES, Right
 from stateward.kube.interception import Call
 from stateward.sim.etcd.life import Ask, Life, live
 from stateward.sim.etcd.oracles.differences import differences
@@ -60,7 +60,7 @@ def test_the_operator_uses_all_its_rights_and_needs_no_other(used: set[Used]) ->
 def test_so_does_that_of_foundationdb(used: set[Used]) -> None:
     simulated(fdb_rights_life.life, seed=1, serve=served)
     owning = {it for it in allowed(FOUNDATIONDB) if it[2].endswith("/finalizers")}
-    assert used == allowed((*FOUNDATIONDB, *LEASES)) - owning
+    assert used == allowed((*FOUNDATIONDB, *LEASES, *NODES)) - owning
 
 
 # -------------------------------------------------------------------------- without one of them

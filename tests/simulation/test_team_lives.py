@@ -11,8 +11,12 @@ import pytest
 from stateward.sim import teams, world
 from stateward.sim.network import CALM, STORM, Mix
 
-SEEDS = 1_000
+SEEDS, USUAL = 1_000, 250
 CHUNK = 25
+LIVES = [
+    pytest.param(it, marks=[pytest.mark.long] if it >= USUAL else [])
+    for it in range(0, SEEDS, CHUNK)
+]
 
 DIGESTS = """
 import structlog
@@ -24,7 +28,7 @@ for seed in range(4):
 """
 
 
-@pytest.mark.parametrize("first", range(0, SEEDS, CHUNK))
+@pytest.mark.parametrize("first", LIVES)
 def test_every_life_ends_in_order(first):
     """Crashes at random calls, cut watches, 410s, zombie leaders, lost answers: every run converges."""
     for seed in range(first, first + CHUNK):

@@ -51,6 +51,9 @@
 - apiGroups: ['']
   resources: [services]
   verbs: [create, delete, get, list, patch, watch]
+- apiGroups: [batch]
+  resources: [cronjobs]
+  verbs: [create, delete, get, list, patch, watch]
 - apiGroups: [apps.foundationdb.org]
   resources: [foundationdbclusters]
   verbs: [get, list, watch]
@@ -69,12 +72,48 @@
 - apiGroups: [apps.foundationdb.org]
   resources: [foundationdbprocessgroups/finalizers]
   verbs: [update]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbclusters]
+  verbs: [patch]
+{{- end }}
+
+{{- define "stateward.rights.detection" -}}
+- apiGroups: ['']
+  resources: [configmaps]
+  verbs: [list]
+- apiGroups: ['']
+  resources: [persistentvolumeclaims]
+  verbs: [list]
+- apiGroups: ['']
+  resources: [pods]
+  verbs: [list]
+- apiGroups: ['']
+  resources: [services]
+  verbs: [list]
+- apiGroups: ['']
+  resources: [secrets]
+  verbs: [get]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbclusters]
+  verbs: [get]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbprocessgroups]
+  verbs: [list]
+- apiGroups: [apps.foundationdb.org]
+  resources: [foundationdbclusters]
+  verbs: [patch]
 {{- end }}
 
 {{- define "stateward.rights.leases" -}}
 - apiGroups: [coordination.k8s.io]
   resources: [leases]
   verbs: [create, get, patch, watch]
+{{- end }}
+
+{{- define "stateward.rights.nodes" -}}
+- apiGroups: ['']
+  resources: [nodes]
+  verbs: [list]
 {{- end }}
 
 {{- define "stateward.rights.view" -}}

@@ -25,6 +25,7 @@ from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.admin.session import Shared, Tls
 from stateward.fdb.admin.turns import Turns
 from stateward.fdb.api.kind import CLUSTERS
+from stateward.fdb.build.detection import Detector
 from stateward.kube.client import Client
 from stateward.kube.resources import Resource
 from stateward.runtime.supervisor import Supervisor
@@ -89,7 +90,7 @@ async def _etcd(site: Site) -> AsyncIterator[Supervisor]:
 @asynccontextmanager
 async def _foundationdb(site: Site) -> AsyncIterator[Supervisor]:
     async with AsyncExitStack() as stack:
-        binaries = await stack.enter_async_context(_binaries(site.settings))
+        binaries = await stack.enter_async_context(fdb_binaries(site.settings))
         meter = site.metrics.programs("fdb")
         databases = ProgramDatabases(Shared(binaries, Turns(_PROGRAMS), site.ports.clock, meter))
         stack.callback(databases.close)
@@ -105,6 +106,8 @@ async def _foundationdb(site: Site) -> AsyncIterator[Supervisor]:
             names_resolve=site.settings.local_cluster is None,
             certified=tls is not None,
             own=tls.read if tls is not None else None,
+            detector=Detector(site.settings.image, site.settings.service_account),
+            window=site.settings.synchronization_window,
             lease=site.settings.lease("foundationdb"),
         )
         yield fdb.assemble(site.client, site.ports, site.identity, site.metrics, options=options)
@@ -134,7 +137,7 @@ def _book(settings: Settings) -> AddressBook:
 
 
 @asynccontextmanager
-async def _binaries(settings: Settings) -> AsyncIterator[Binaries]:
+async def fdb_binaries(settings: Settings) -> AsyncIterator[Binaries]:
     """Provide the programs by which databases are asked: of their own kind on a local cluster."""
     if settings.local_cluster is None:
         yield Binaries(settings.fdb_binaries)

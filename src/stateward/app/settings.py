@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from stateward import __version__
 from stateward.core.errors import UsageError
 from stateward.core.naming import dns_label_problem, dns_subdomain_problem
 from stateward.kube.meta import ObjectKey
@@ -53,6 +54,12 @@ class Settings:
     local_cluster: Path | None = None
     #: Where FoundationDB's programs are, unless on a local cluster, which has its own.
     fdb_binaries: tuple[Path, ...] = (Path(FDB_BINARIES),)
+
+    #: Our own image and account, with which jobs run that look after clusters; empty: not known.
+    image: str = ""
+    service_account: str = ""
+    #: Seconds for which operators of one database must have said nothing new before they act.
+    synchronization_window: float = 30.0
 
     def lease(self, product: str) -> ObjectKey | None:
         """Return the lease of one operator, or None when this instance is to be alone."""
@@ -119,6 +126,29 @@ def lease_name(option: str, name: str) -> str:
     """Read how the names of leases begin; what each operator adds must fit too."""
     if (problem := dns_subdomain_problem(f"{name}-foundationdb")) is not None:
         raise UsageError(f"{option} {problem}", hint="name what a Kubernetes object can be called")
+    return name
+
+
+def image(option: str, name: str, *, local: bool = False) -> str:
+    """Read our own image; empty: nobody knows it. On a local cluster our own name is enough.
+
+    >>> image("--image", ""), image("--image", "example.org/stateward:1")
+    ('', 'example.org/stateward:1')
+    """
+    if local and not name:
+        return f"stateward:{__version__}"
+    if any(it.isspace() for it in name) or name.startswith(("/", ":", "@")):
+        raise UsageError(
+            f"{option} must be the name of an image, got {name!r}",
+            hint="for example registry.example.org/stateward:0.1.0",
+        )
+    return name
+
+
+def service_account(option: str, name: str) -> str:
+    """Read as whom we run; empty: nobody knows it."""
+    if name and (problem := dns_subdomain_problem(name)) is not None:
+        raise UsageError(f"{option} {problem}", hint="name the service account of our pod")
     return name
 
 

@@ -29,6 +29,7 @@ _COMMANDS = {
     "crds": "Print or write our CustomResourceDefinitions.",
     "demo": "Watch an operator work, without a cluster.",
     "doctor": "Check what there is to work with: etcds, and your cluster.",
+    "fdb": "Look at a FoundationDB cluster from outside of its operator.",
     "install": "Print the manifest that installs the operator.",
     "local": "A Kubernetes in this process, for kubectl.",
     "operator": "Run our operators on a cluster, until told to end.",

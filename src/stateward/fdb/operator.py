@@ -10,15 +10,18 @@ from stateward.core.ports import Ports
 from stateward.fdb.admin.pod_agent import PodAgent
 from stateward.fdb.admin.ports import Databases
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.fdb.build.detection import NOBODY, WHOLE_CRON_JOBS, Detector
 from stateward.fdb.cluster.believing import Own
 from stateward.fdb.cluster.controller import CONTROLLER, ClusterReconciler
+from stateward.fdb.cluster.grounds import Grounds
 from stateward.fdb.cluster.hands.fence import Fence
+from stateward.fdb.cluster.hands.locked import Locks
 from stateward.fdb.cluster.hands.tools import Tools
-from stateward.fdb.cluster.hands.turns import Alone
 from stateward.fdb.cluster.listening import Listening
 from stateward.fdb.cluster.observe import Observer, Sources
 from stateward.fdb.cluster.papers import Archive
 from stateward.fdb.cluster.plans import Plans
+from stateward.fdb.decide.operators.agreeing import WINDOW
 from stateward.fdb.groups import caches as groups_caches
 from stateward.fdb.groups.board import Board, Listener
 from stateward.fdb.groups.caches import GroupCaches, by_cluster, by_instance
@@ -27,11 +30,13 @@ from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.reconciler import CONTROLLER as GROUPS
 from stateward.fdb.groups.reconciler import GroupReconciler, Hands
 from stateward.fdb.model.names import INSTANCE_LABEL, OURS
+from stateward.fdb.tell.metrics import GAUGES, Series
 from stateward.kube.client import Client, Selection
 from stateward.kube.interception import InterceptedClient
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.objects.pods import Pod
 from stateward.kube.resources import CONFIG_MAPS, PODS, SERVICES, VOLUME_CLAIMS, Resource
+from stateward.kube.selector import LabelSelector
 from stateward.runtime import triggers
 from stateward.runtime.cache import Index
 from stateward.runtime.controller import Controller, Habits, Source
@@ -85,6 +90,10 @@ class FdbOptions:
     certified: bool = True
     #: Reads that certificate, to see whether it is believed; None: nobody can look at it.
     own: Own | None = None
+    #: Its own image and account, for jobs that look for missing processes.
+    detector: Detector = NOBODY
+    #: Seconds for which operators of one database must have said nothing new before they act.
+    window: float = WINDOW
     #: None: this instance acts alone and nobody is asked.
     lease: ObjectKey | None = LEASE
 
@@ -100,6 +109,8 @@ class _Kit:
     elector: Candidate
     identity: str
     board: Board
+    #: What is shown of clusters.
+    series: Series
 
     def informer(
         self, resource: Resource[T], selection: Selection, *indexes: Index[Any]
@@ -150,7 +161,8 @@ def assemble(
         meter=metrics.leader(options.lease.name if options.lease else COMPONENT),
         terms=terms or TERMS,
     )
-    kit = _Kit(client, ports, metrics, options, elector, identity, Board())
+    series = metrics.objects(GAUGES)
+    kit = _Kit(client, ports, metrics, options, elector, identity, Board(), series)
     rooms = [_room(kit, namespace) for namespace in options.namespaces or ("",)]
     informers = tuple(it for room, _ in rooms for it in room)
     return Supervisor(Parts(informers, tuple(it for _, some in rooms for it in some), elector))
@@ -166,11 +178,13 @@ class _Informers:
     claims: Informer[Any]
     services: Informer[Any]
     configs: Informer[Any]
+    jobs: Informer[Any]
 
     def all(self) -> tuple[Informer[Any], ...]:
         """Return every one."""
         return (
-            self.clusters, self.groups, self.pods, self.claims, self.services, self.configs
+            self.clusters, self.groups, self.pods, self.claims, self.services, self.configs,
+            self.jobs,
         )  # fmt: skip
 
     def caches(self) -> GroupCaches:
@@ -197,14 +211,17 @@ def _room(
         kit.informer(VOLUME_CLAIMS, ours, by_instance()),
         kit.informer(SERVICES, ours),
         kit.informer(CONFIG_MAPS, ours),
+        kit.informer(WHOLE_CRON_JOBS, ours),
     )
+    watched.jobs.needed = False  # roles of before know no jobs, and clusters can do without
     acting, making = (
         InterceptedClient(
             InterceptedClient(it, Fencing(kit.elector.leadership)), Tracking(watched.all())
         )
         for it in (kit.client, kit.options.groups_client or kit.client)
     )
-    eyes = Eyes(watched.caches(), kit.board, Memo(), kit.ports.clock)
+    mine = LabelSelector.parse(kit.options.selector)
+    eyes = Eyes(watched.caches(), kit.board, Memo(), kit.ports.clock, ours=mine)
     room = _Room(kit, namespace, watched, acting, making, eyes)
     return watched.all(), (_cluster_controller(room), _groups_controller(room))
 
@@ -227,14 +244,37 @@ def _cluster_controller(room: _Room) -> Controller:
     plans = Plans(names_resolve=kit.options.names_resolve)
     archive = Archive(room.acting, kit.ports.clock, kit.options.own)
     listening = Listening(room.eyes.caches, archive, kit.options.certified)
-    observer = Observer(Sources(room.eyes, kit.options.databases, plans, listening))
+    sources = Sources(
+        room.eyes,
+        kit.options.databases,
+        plans,
+        listening,
+        grounds=Grounds(room.acting, kit.ports.clock),
+        jobs=watched.jobs.cache,
+        jobs_unseen=lambda: watched.jobs.unseen,
+    )
+    observer = Observer(sources)
     chance = kit.ports.stream("groups").chance
-    tools = Tools(room.acting, Alone(), Fence(kit.elector.leadership), chance, kit.board)
+    fence = Fence(kit.elector.leadership)
+    tools = Tools(
+        room.acting,
+        Locks(fence, kit.ports.clock),
+        fence,
+        chance,
+        kit.board,
+        detector=kit.options.detector,
+        window=kit.options.window,
+    )
     teller = kit.teller(CONTROLLER, room.acting)
-    reconciler = ClusterReconciler(room.eyes.caches, observer, tools, teller, kit.ports.clock)
+    reconciler = ClusterReconciler(
+        room.eyes.caches, observer, tools, teller, kit.ports.clock, series=kit.series
+    )
     name = _within(room.namespace, CONTROLLER)
     by_name = triggers.label(INSTANCE_LABEL)
-    parts = (watched.groups, watched.pods, watched.claims, watched.services, watched.configs)
+    parts = (
+        watched.groups, watched.pods, watched.claims, watched.services, watched.configs,
+        watched.jobs,
+    )  # fmt: skip
     return Controller(
         name,
         reconciler,

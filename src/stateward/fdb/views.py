@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 from typing import Final
 
 from stateward.core.version import Version
@@ -147,6 +148,10 @@ class ClusterView:
     transport: Transport = field(default_factory=Transport)
     #: Pods are given the programs of another version, for all processes to change to it at once.
     staging: bool = False
+    #: Why nobody knows the taints of nodes; empty: somebody does, or they do not matter.
+    taints_unknown: str = ""
+    #: For how many seconds we have looked at it without a pause.
+    watched: float = inf
     #: Groups of which something is true beside that they are ready: what a step looks for.
     unwell: tuple[GroupView, ...] = field(init=False, repr=False, compare=False)
     _staying: tuple[GroupView, ...] = field(init=False, repr=False, compare=False)

@@ -47,7 +47,10 @@ def _value_problems(value: Any, schema: Json, path: str) -> Iterator[Problem]:
         yield from _object_problems(value, schema, path)
     elif isinstance(value, list):
         for number, item in enumerate(value):
-            yield from _value_problems(item, schema.get("items", {}), f"{path}[{number}]")
+            where = f"{path}[{number}]"
+            if item is None:  # of a list nothing is taken away that way
+                yield Problem(where, "must not be null: write what shall be there")
+            yield from _value_problems(item, schema.get("items", {}), where)
 
 
 def _object_problems(value: Json, schema: Json, path: str) -> Iterator[Problem]:

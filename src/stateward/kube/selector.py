@@ -125,6 +125,9 @@ class LabelSelector:
         return ",".join(map(str, self.requirements))
 
 
+#: Selects every object.
+EVERYTHING = LabelSelector()
+
 # A contradiction selects nothing, and unlike a flag it still does after a trip as text.
 _IMPOSSIBLE = (Requirement("nothing", Operator.EXISTS), Requirement("nothing", Operator.ABSENT))
 

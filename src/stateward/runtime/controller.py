@@ -205,14 +205,17 @@ class Controller:
     def _blind(self) -> Informer[Any] | None:
         """Return what we may not look at: without it nothing is judged."""
         for source in self._sources:
-            informer = source.informer
-            if informer.refused is not None or not informer.synced.is_set():
-                return informer
+            if source.informer.needed and source.informer.unseen:
+                return source.informer
         return None
+
+    def _seen_sources(self) -> Iterator[Source]:
+        """Yield where our writes come to be seen: nowhere else can they be waited for."""
+        return (it for it in self._sources if it.informer.needed or not it.informer.unseen)
 
     async def _look_up_doubts(self, key: ObjectKey) -> None:
         """Ask the server about writes whose answer was lost: never repeat them blindly."""
-        for source in self._sources:
+        for source in self._seen_sources():
             writes = source.informer.own_writes
             for doubt in writes.doubtful():
                 if not self._concerns(doubt, source, key):
@@ -232,7 +235,7 @@ class Controller:
         return note.by == (self.name, key) or any(key in source.trigger(it) for it in versions)
 
     def _unseen(self, key: ObjectKey) -> Iterator[tuple[Source, Note[Any]]]:
-        for source in self._sources:
+        for source in self._seen_sources():
             for note in source.informer.own_writes.unseen():
                 if self._concerns(note, source, key):
                     yield source, note

@@ -65,6 +65,8 @@ class Informer(Generic[T]):
         self.cache: Cache[T] = Cache(resource, indexes)
         self.own_writes: OwnWrites[T] = OwnWrites(self.cache)
         self.synced = asyncio.Event()
+        #: Whether nothing can be judged without it; who can do without says so of itself.
+        self.needed = True
         #: Set when the server first said yes or no.
         self.answered = asyncio.Event()
         self.problem: str | None = "not listed yet"
@@ -93,6 +95,13 @@ class Informer(Generic[T]):
         since = self._watching_since
         lasts = since is not None and self._clock.monotonic() - since >= SHORT_WATCH
         return None if lasts else self._refused
+
+    @property
+    def unseen(self) -> str:
+        """Why the cache shows nothing, or what was once; empty: it is to be believed."""
+        if (refused := self.refused) is not None:
+            return refused.message or refused.reason
+        return "" if self.synced.is_set() else self.problem or "not listed yet"
 
     def listen(self, listener: Callable[[Delta[T]], None]) -> None:
         """Have every change told, at once and in order."""

@@ -49,7 +49,7 @@ class Supervisor:
         return [
             f"{informer.resource}: {informer.problem}"
             for informer in self._parts.informers
-            if informer.problem is not None
+            if informer.needed and informer.problem is not None
         ]
 
     async def run(self, stop: asyncio.Event) -> None:

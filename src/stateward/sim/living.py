@@ -81,7 +81,8 @@ class Lived(ABC, Generic[W, S]):
                 self.take_up(chosen, record=len(chosen.plan.hits) > 1)
                 self._rest.expect(len(chosen.plan.hits))
 
-        self._world.weather.listeners.insert(0, listen)
+        for part in self._world.parts:
+            part.weather.listeners.insert(0, listen)
 
     async def live(self, script: S) -> Life:
         """Live it to its end."""

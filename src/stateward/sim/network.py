@@ -78,10 +78,9 @@ CALM = Mix()
 
 
 @dataclass(slots=True)
-class Weather:
-    """What all wires of a world share: how bad it is now, and who listens to every call."""
+class Course:
+    """What is counted once, however many clusters of Kubernetes there are beside each other."""
 
-    mix: Mix = CALM
     #: Faults that come at calls of certain numbers.
     planned: dict[int, list[Fault]] = field(default_factory=dict)
     #: How many calls all processes have sent so far.
@@ -89,6 +88,14 @@ class Weather:
     #: What still goes on of all that went wrong: calls under way that may be carried out much
     #: later, pauses, cuts, views of the past.
     troubled: int = 0
+
+
+@dataclass(slots=True)
+class Weather:
+    """What all wires of a world share: how bad it is now, and who listens to every call."""
+
+    mix: Mix = CALM
+    course: Course = field(default_factory=Course)
     listeners: list[Callable[[str, Asked], None]] = field(default_factory=list)
     #: Whose call is being carried out at this very moment, and which; None: nobody's.
     acting: tuple[str, Asked] | None = None
@@ -99,14 +106,29 @@ class Weather:
     #: Carries out what happens to the world, and not to the call itself.
     befall: Callable[[Fault, SimProcess], None] = lambda _fault, _process: None
 
+    @property
+    def planned(self) -> dict[int, list[Fault]]:
+        """Faults that come at calls of certain numbers."""
+        return self.course.planned
+
+    @property
+    def calls(self) -> int:
+        """How many calls all processes have sent so far."""
+        return self.course.calls
+
+    @property
+    def troubled(self) -> int:
+        """How much still goes on of all that went wrong."""
+        return self.course.troubled
+
     def trouble(self) -> Callable[[], None]:
         """Count one more thing that goes wrong; call the result, once or more, when it is over."""
-        self.troubled += 1
+        self.course.troubled += 1
         going_on = True
 
         def over() -> None:
             nonlocal going_on
-            self.troubled -= going_on
+            self.course.troubled -= going_on
             going_on = False
 
         return over
@@ -164,7 +186,7 @@ class Network:
         if self._process.fate is Fate.BURIED:
             raise PeerUnreachable("the dead reach nobody")
         weather = self._weather
-        weather.calls += 1
+        weather.course.calls += 1
         for listener in weather.listeners:
             listener(self._process.name, call)
         happening = self._draw()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
 from typing import Final
 
@@ -43,13 +44,12 @@ class Sites:
 
     def __init__(self, world: World, *, record: bool) -> None:
         self.calls: list[Site] = []
-        self._world = world
         #: Whether it is said where calls come from, which takes time.
         self.record = record
-        world.weather.listeners.append(self._listen)
+        for part in world.parts:
+            part.weather.listeners.append(partial(self._listen, part))
 
-    def _listen(self, who: str, call: Asked) -> None:
-        world = self._world
+    def _listen(self, world: World, who: str, call: Asked) -> None:
         number, revision = world.weather.calls, world.api.store.revision
         label = label_of(sys._getframe()) if self.record else ""  # noqa: SLF001 - no other way
         site = Site(number, who, str(call), label, call.writes, world.loop.time(), revision)

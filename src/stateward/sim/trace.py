@@ -26,9 +26,10 @@ class Trace:
         """A short name for everything that happened so far."""
         return self._digest.hexdigest()[:16]
 
-    def follow(self, store: Store) -> None:
-        """Write down every change of a store."""
-        store.listen(self._changed)
+    def follow(self, store: Store, place: str = "") -> None:
+        """Write down every change of a store; a place says which one it is of several."""
+        words = f" in {place}" if place else ""
+        store.listen(lambda event: self._changed(event, words))
 
     def note(self, text: str, *, in_words: bool = True) -> None:
         """Write down what somebody did."""
@@ -39,9 +40,9 @@ class Trace:
             if len(self.lines) > 2 * _KEPT:
                 del self.lines[:_KEPT]
 
-    def _changed(self, event: StoreEvent) -> None:
+    def _changed(self, event: StoreEvent, place: str) -> None:
         self.writes += 1
-        what = f"{event.revision} {event.change.value} {event.resource} {event.now.key}"
+        what = f"{event.revision} {event.change.value} {event.resource} {event.now.key}{place}"
         # A lease is renewed every few seconds and says nothing; who reads a trace wants the rest.
         self.note(what, in_words=event.resource != LEASES.name)
         self._digest.update(event.now.text)

@@ -1,5 +1,5 @@
 """A simulated world: one Kubernetes, some operator processes, a garbage collector, and time that
-costs nothing.
+costs nothing. Others can lie beside it, each with a Kubernetes of its own, at the same time.
 
 The production code of an operator runs unchanged; only its ports lead here. A process that dies, or
 ends because it lost its lease, is started again after a while, as a Deployment would do.
@@ -26,7 +26,7 @@ from stateward.local.collector import Collector
 from stateward.sim.befalling import befall
 from stateward.sim.faults import Fault
 from stateward.sim.loop import SimClock, SimLoop, running
-from stateward.sim.network import Network, Weather
+from stateward.sim.network import Course, Network, Weather
 from stateward.sim.past import Eyes, SeenApi
 from stateward.sim.process import SimProcess
 from stateward.sim.trace import Trace
@@ -86,15 +86,24 @@ class World:
         seed: int,
         custom: tuple[Resource[Any], ...] = (),
         serve: Callable[[Ports], Api] = Api,
+        *,
+        place: str = "",
+        beside: World | None = None,
     ) -> None:
         self.loop = loop
-        self.chance = Chance(seed, "world")
+        #: What it is called among those that lie beside each other; empty: it is alone.
+        self.place = place
+        self.chance = Chance(seed, f"world {place}".strip())
         self.clock = SimClock(loop)
         self.api = serve(Ports(self.clock, self.chance.stream("kubernetes")))
         self.client: Client = MemoryClient(self.api, field_manager="user")
-        self.trace = Trace(loop)
-        self.trace.follow(self.api.store)
-        self.weather = Weather(befall=self._befall)
+        #: All that lie beside each other, itself included.
+        self.parts: list[World] = beside.parts if beside is not None else []
+        self.parts.append(self)
+        self.trace: Trace = beside.trace if beside is not None else Trace(loop)
+        self.trace.follow(self.api.store, place)
+        course: Course = beside.weather.course if beside is not None else Course()
+        self.weather: Weather = Weather(course=course, befall=self._befall)
         self._registry = Registry((*BUILT_IN, *custom))
         #: What operators are called in the objects that they write, as their connections say.
         self.manager = "stateward"
@@ -104,7 +113,8 @@ class World:
         self.befall: Callable[[Fault, Slot], bool] = lambda _fault, _slot: False
         #: What broke in the world itself: nothing of an operator, which is a process of its own.
         self._broken: list[BaseException] = []
-        loop.set_exception_handler(self._hear)
+        if beside is None:
+            loop.set_exception_handler(self._hear)
         self._slots: list[Slot] = []
         self._graveyard: list[SimProcess] = []
         self._ended = False
@@ -112,21 +122,38 @@ class World:
 
     @property
     def processes(self) -> list[SimProcess]:
-        """The operator processes that are there now."""
-        return [slot.process for slot in self._slots if slot.process is not None]
+        """The operator processes that are there now, those beside it included."""
+        slots = [slot for part in self.parts for slot in part._slots]  # noqa: SLF001 - our own
+        return [slot.process for slot in slots if slot.process is not None]
 
     @property
     def troubled(self) -> int:
         """How much of what went wrong still goes on: that of the weather, and who is down."""
-        return self.weather.troubled + sum(it.process is None for it in self._slots if it.lasts)
+        slots = [slot for part in self.parts for slot in part._slots]  # noqa: SLF001 - our own
+        return self.weather.troubled + sum(it.process is None for it in slots if it.lasts)
 
     def run_operator(self, name: str, assemble: Assemble, *, skew: float = 0.0) -> Slot:
         """Keep an operator process running, whatever happens to it."""
+        name = f"{name}-{self.place}" if self.place else name
         slot = Slot(name, assemble, SimClock(self.loop, skew=skew))
         self._slots.append(slot)
+        self._keep(slot)
+        return slot
+
+    def _keep(self, slot: Slot) -> None:
         keeper = self._keep_running(slot)
         self._keepers.append(self.loop.create_task(keeper, context=Context()))
-        return slot
+
+    def retire(self, slot: Slot) -> None:
+        """Kill an operator process; no other one starts until :meth:`restore`."""
+        slot.lasts = False
+        if slot.process is not None:
+            slot.process.crash()
+
+    def restore(self, slot: Slot) -> None:
+        """Run the operator again that was retired."""
+        slot.lasts = True
+        self._keep(slot)
 
     def lend_operator(self, name: str, assemble: Assemble, seconds: float) -> None:
         """Run one more operator process for a while."""
@@ -164,13 +191,13 @@ class World:
 
     def check(self) -> None:
         """Raise what broke in the world itself, if anything did."""
-        for keeper in self._keepers:
+        for keeper in (it for part in self.parts for it in part._keepers):  # noqa: SLF001 - our own
             if keeper.done():
                 keeper.result()  # raises what ended it
         self._check_sound()
 
     def _check_sound(self) -> None:
-        for error in self._broken:
+        for error in (it for part in self.parts for it in part._broken):  # noqa: SLF001 - our own
             if isinstance(error, UsageError):  # what was asked for cannot be
                 raise error
             raise HouseError(f"the simulation itself fell over: {error!r}") from error
@@ -187,11 +214,14 @@ class World:
         for process in self.processes:
             process.crash()
             self._graveyard.append(process)
-        for process in self._graveyard:
-            process.bury()
-        for keeper in self._keepers:
+        for part in self.parts:
+            part._ended = True  # noqa: SLF001 - our own
+            for process in part._graveyard:  # noqa: SLF001 - our own
+                process.bury()
+        keepers = [it for part in self.parts for it in part._keepers]  # noqa: SLF001 - our own
+        for keeper in keepers:
             keeper.cancel()
-        await asyncio.gather(*self._keepers, return_exceptions=True)
+        await asyncio.gather(*keepers, return_exceptions=True)
         self._check_sound()
 
     async def _keep_running(self, slot: Slot) -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from contract.fdb.labs import DOUBLE, Lab, bound_lab, model_lab
+from contract.fdb.labs import DOUBLE, Lab, bound_lab, model_lab, program_lab
 from contract.fdb.process_labs import process_lab
 from fakes import loops
 from stateward.app.fdb import available
@@ -26,8 +26,13 @@ from stateward.core.version import Version
 
 Opened = Callable[[], AbstractAsyncContextManager[Lab]]
 _NAMES = {"bare", "fresh", "lab", "keyed"}
+#: Ways to keys beside those that are the backends' own.
+_WAYS: dict[str, Opened] = {"binding": bound_lab, "fdbkeys": program_lab}
 #: Seconds that a scenario may take: real databases take their time.
 _LIMIT, _REAL_LIMIT = 120.0, 900.0
+
+
+_HERE, _SHARE = Path(__file__).parent, 3
 
 
 def backends() -> dict[str, Opened]:
@@ -55,8 +60,19 @@ def _named() -> Path | None:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for name in _NAMES & set(metafunc.fixturenames):
-        found = backends() | ({"binding": bound_lab} if name == "keyed" else {})
+        found = backends() | (_WAYS if name == "keyed" else {})
         metafunc.parametrize(name, found.values(), ids=found)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Play a third on programs, which are the model, too: the others are long.
+
+    They are ten processes each; that they are asked over wires is the same with all of them.
+    """
+    played = [it for it in items if it.path.parent == _HERE and "[programs" in it.name]
+    for number, it in enumerate(sorted(played, key=lambda it: it.nodeid)):
+        if number % _SHARE:
+            it.add_marker("long")
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -200,6 +200,14 @@ async def model_lab() -> AsyncIterator[Lab]:
 
 
 @asynccontextmanager
+async def program_lab() -> AsyncIterator[Lab]:
+    """Have the same, with keys by a program that reads, or writes if nothing was changed."""
+    lab = ModelLab()
+    lab.use(lab.admin)
+    yield lab
+
+
+@asynccontextmanager
 async def bound_lab() -> AsyncIterator[Lab]:
     """Have the same, with keys by our adapter of the binding, on a module in its shape."""
     lab = ModelLab()

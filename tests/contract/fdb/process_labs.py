@@ -24,19 +24,14 @@ from fakes.orphans import dying_with_us
 from stateward.core.clock import SystemClock
 from stateward.core.version import Version
 from stateward.emulate.fdb.programs import called, shims
-from stateward.emulate.fdb.programs.keys import WireKeys
 from stateward.emulate.fdb.talk import seeker
 from stateward.emulate.fdb.talk.council import Speaker
 from stateward.emulate.fdb.talk.seeker import Seeker
 from stateward.emulate.fdb.talk.tls import Security
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.admin.binaries import Binaries
-from stateward.fdb.admin.errors import ProgramUnusable
 from stateward.fdb.admin.fdbcli import Fdbcli
 from stateward.fdb.admin.keys import Keys
-from stateward.fdb.admin.native import library
-from stateward.fdb.admin.native.binding import BindingKeys
-from stateward.fdb.admin.native.library import Library
 from stateward.fdb.admin.session import Session, Shared
 from stateward.fdb.admin.turns import Turns
 from stateward.fdb.model.addresses import Address
@@ -66,7 +61,6 @@ class ProcessLab(Lab):
         self._keepers: dict[str, asyncio.Task[None]] = {}
         self._changed: dict[str, list[str]] = {}
         self._sessions: list[Session] = []
-        self._keys: WireKeys | BindingKeys | None = None
         self.look = 4.0 if pace > 1 else 2.0
         self.kind = "programs" if pace > 1 else "real"
         listed = ",".join(str(self.at(f"storage-{n}")) for n in (1, 2, 3))
@@ -195,8 +189,6 @@ class ProcessLab(Lab):
         await self.lose(*self._processes)
         for it in self._sessions:
             it.close()
-        if isinstance(self._keys, BindingKeys):
-            self._keys.close()
 
     # ------------------------------------------------------------------ whoever asks
 
@@ -225,22 +217,19 @@ class ProcessLab(Lab):
 
     @property
     def keys(self) -> Keys:
-        if self._keys is None and self._pace > 1:
-            self._keys = WireKeys(self.seeker(), seconds=3.0)
-        elif self._keys is None:
-            self._keys = BindingKeys(_library(self._programs), SystemClock())
-            self._keys.find_by(self._string)
-        return self._keys
+        if self._pace == 1 and Binaries([self._programs]).find_library(_VERSION) is None:
+            pytest.skip("no libfdb_c of FoundationDB beside its programs")
+        return self.admin
 
 
 @asynccontextmanager
 async def process_lab(
-    programs: Path | None = None, tls: Mapping[str, str] | None = None
+    programs: Path | None = None, tls: Mapping[str, str] | None = None, pace: float = PACE
 ) -> AsyncIterator[ProcessLab]:
-    """Have processes: of the stand-in, or of a folder with real programs."""
+    """Have processes: of the stand-in, which lives at a pace, or of a folder with real programs."""
     folder = Path(tempfile.mkdtemp(prefix="stateward-fdb-lab-"))
     if programs is None:
-        lab = ProcessLab(folder, shims.install(folder / "bin", str(_VERSION)), PACE, tls)
+        lab = ProcessLab(folder, shims.install(folder / "bin", str(_VERSION)), pace, tls)
     else:
         lab = ProcessLab(folder, programs, 1.0, tls)
     try:
@@ -252,12 +241,3 @@ async def process_lab(
     finally:
         await lab.end()
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def _library(programs: Path) -> Library:
-    """Return the client library beside real programs; without it a scenario is skipped."""
-    place = next((it for it in programs.rglob("libfdb_c*.so*")), None)
-    try:
-        return library.load(place)
-    except ProgramUnusable as error:
-        pytest.skip(f"no client library of FoundationDB here: {error.sentence()}")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import io
 import stat
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import msgspec
 import pytest
 
 from fakes.fdb_binding import FakeFdb, Opened
@@ -18,8 +21,9 @@ from fakes.fdb_databases import STRING, configured
 from stateward.core.clock import SystemClock
 from stateward.core.errors import OutcomeUnknown, PeerError
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, ProgramUnusable, Refusal
+from stateward.fdb.admin.keyed.optimistic import Order, Reply
 from stateward.fdb.admin.keys import KeyTransaction, excluded_key
-from stateward.fdb.admin.native import library
+from stateward.fdb.admin.native import fdbkeys, library
 from stateward.fdb.admin.native.binding import BindingKeys
 from stateward.fdb.admin.session import Tls
 from stateward.fdb.model import exclusions
@@ -293,3 +297,38 @@ def test_the_library_is_had_by_its_path(monkeypatch: pytest.MonkeyPatch) -> None
     installed(monkeypatch, FakeFdb(configured()))
     library.load(Path("/opt/fdb/libfdb_c.so"))
     assert asked == ["/opt/fdb/libfdb_c.so"]
+
+
+# -------------------------------------------------------------------------- the program over it
+
+
+@pytest.fixture
+def typed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Have an order typed for a program that finds the stand-in; return its cluster file."""
+    module = FakeFdb(configured())
+    module.api_version(library.API_VERSION)
+    monkeypatch.setattr(library, "load", lambda *_: module)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    order = msgspec.json.encode(Order(writes=[(KEY, b"1")]))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(order)))
+    file = tmp_path / "lent" / "fdb.cluster"
+    file.parent.mkdir()
+    return file
+
+
+def test_the_program_works_on_the_very_file_and_leaves_nothing_behind(
+    typed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed.write_text(f"{STRING}\n", encoding="ascii")
+    assert fdbkeys.main(["-C", str(typed), "--library", "libfdb_c.so"]) == 0
+    assert msgspec.json.decode(capsys.readouterr().out, type=Reply) == Reply()
+    assert sorted(typed.parent.parent.rglob("*")) == [typed.parent, typed]
+
+
+def test_a_cluster_file_that_is_none_is_refused(
+    typed: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    typed.write_text("nobody\n", encoding="ascii")
+    assert fdbkeys.main(["-C", str(typed), "--library", "libfdb_c.so"]) == 0
+    reply = msgspec.json.decode(capsys.readouterr().out, type=Reply)
+    assert reply.trouble == Refusal.CLUSTER_FILE

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import sys
 from collections.abc import Iterator
@@ -224,3 +225,22 @@ def test_programs_of_several_versions(tmp_path: Path) -> None:
     assert found.find("fdbcli", Version(7, 3, 27)).parent.name == "7.3"
     assert found.find("fdbcli", Version(7, 1, 27)).parent == tmp_path
     assert DatabaseRefused(Refusal.LOCKED, "x").refusal is Refusal.LOCKED
+
+
+async def test_programs_of_ours_are_found_from_where_we_are(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are run in a folder of their own, from which a relative path leads nowhere."""
+    program = tmp_path / "fdbkeys"
+    program.write_text('#!/bin/sh\necho "FoundationDB CLI 7.3 (v7.3.79) $PYTHONPATH"\n')
+    program.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": os.pathsep.join(("src", "/lib", ""))}
+    shared = Shared(Binaries([tmp_path]), Turns(1), SystemClock(), environment=environment)
+    session = Session(shared, "ns/shop", VERSION)
+    session.find_by(STRING)
+    try:
+        answer = await session.run("fdbkeys", [], 30.0)
+    finally:
+        session.close()
+    assert answer.out.split()[-1].split(os.pathsep) == [f"{tmp_path}/src", "/lib", f"{tmp_path}"]

@@ -162,6 +162,7 @@ async def test_two_processes_do_not_share_a_data_folder() -> None:
         assert (process.returncode, b"is the data folder of a process" in err) == (1, True)
 
 
+@pytest.mark.long
 async def test_what_was_acknowledged_is_not_undone_by_a_minority() -> None:
     """One coordinator alone is told more, and comes back after the others went on without it."""
     async with created() as lab:
@@ -290,7 +291,9 @@ async def test_a_process_of_another_minor_release_does_not_belong() -> None:
 
 
 async def test_all_are_restarted_as_the_next_release_at_once() -> None:
-    async with created() as lab:
+    # All processes begin anew while fdbcli waits: on a busy machine that takes seconds of the
+    # world, which are minutes at the usual pace, and fdbcli gives up after 40 seconds.
+    async with created(pace=5.0) as lab:
         await lab.typed("writemode on; set kept yes")
         before = value(recovery.count(await lab.admin.status()))
         newer = shims.install(lab.folder / "7.4", "7.4.5")
@@ -307,6 +310,7 @@ async def test_all_are_restarted_as_the_next_release_at_once() -> None:
         assert "`kept' is `yes'" in (await lab.typed("get kept")).out
 
 
+@pytest.mark.long
 async def test_an_upgrade_that_was_taken_back_leaves_nobody_behind() -> None:
     def many(status: Status) -> object:
         return len(status.document.cluster.processes or {})
@@ -400,6 +404,7 @@ async def test_with_tls_only_who_is_believed_is_answered(tmp_path: Path) -> None
 # -------------------------------------------------------------------------- keys
 
 
+@pytest.mark.long
 async def test_a_transaction_without_anybody_is_given_up() -> None:
     async with created() as lab:
         keys = lab.keys

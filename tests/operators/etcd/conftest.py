@@ -62,7 +62,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "plane" in getattr(it, "fixturenames", ()):
             it.add_marker(pytest.mark.patient(900))
     if not config.getoption("--every-story"):
-        idle = {it for it in items if it.get_closest_marker("long") or _is_told_already(it)}
+        idle = {it for it in items if _is_told_already(it)}
         items[:] = [it for it in items if it not in idle]
         config.hook.pytest_deselected(items=list(idle))
     missing = " and ".join(lacking())

@@ -116,13 +116,19 @@ async def events(world: World, name: str) -> list:
 
 @asynccontextmanager
 async def fewest_ready(world: World, name: str) -> AsyncGenerator[list[int], None]:
-    """Keep the lowest number of ready pods that was seen meanwhile."""
+    """Keep the lowest number of pods that was seen meanwhile, of those that have been ready.
+
+    One that only answers its probe late is no pod that somebody took away.
+    """
     seen: list[int] = []
+    been_ready: set[str] = set()
 
     async def look() -> None:
         while True:
-            ready = sum(it.ready for it in await world.pods(name))
-            seen[:] = [min([ready, *seen])]
+            pods = await world.pods(name)
+            been_ready.update(it.metadata.uid for it in pods if it.ready)
+            there = [it for it in pods if not it.metadata.deleting]
+            seen[:] = [min([sum(it.metadata.uid in been_ready for it in there), *seen])]
             await asyncio.sleep(0.05)
 
     task = asyncio.create_task(look())

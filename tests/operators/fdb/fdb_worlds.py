@@ -44,6 +44,7 @@ from stateward.fdb.api.kind import (
     FoundationDBCluster,
     FoundationDBProcessGroup,
 )
+from stateward.fdb.build.detection import NOBODY, Detector
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.operator import FdbOptions, assemble
 from stateward.fdb.status import exclusions
@@ -63,6 +64,8 @@ PACE: Final = "1" if os.environ.get(NAMED) else "30"
 #: Seconds after which a story gives up; real databases are waited for as long as guards want.
 PATIENCE: Final = 1500.0 if os.environ.get(NAMED) else 200.0
 _NAMESPACE: Final = "story"
+#: Seconds for which operators that act together wait for each other's words.
+_WINDOW: Final = 5.0
 
 
 def small(**more: Any) -> Json:
@@ -123,16 +126,29 @@ class World:
     # ------------------------------------------------------------------ the operator
 
     @asynccontextmanager
-    async def operating(self) -> AsyncGenerator[None, None]:
-        """Run an operator; leaving the block kills it where it stands."""
+    async def operating(
+        self,
+        detector: Detector = NOBODY,
+        *,
+        name: str = "operator",
+        selector: str = "",
+        window: float = _WINDOW,
+    ) -> AsyncGenerator[None, None]:
+        """Run an operator, for some clusters or for all; leaving the block kills it."""
         access = from_kubeconfig([self.cluster.kubeconfig], {})
-        ports = self.ports.stream("operator")
+        ports = self.ports.stream(name)
         databases, agents = ProgramDatabases(self.shared), HttpAgents()
         options = FdbOptions(
-            databases=databases, agents=by_pod(agents), names_resolve=False, lease=None
+            databases=databases,
+            agents=by_pod(agents),
+            names_resolve=False,
+            detector=detector,
+            selector=selector,
+            window=window,
+            lease=None,
         )
         async with HttpClient(access, ports.clock, ports.chance, field_manager="fdb") as wire:
-            made = assemble(wire, ports, "operator", Metrics(ports.clock), options=options)
+            made = assemble(wire, ports, name, Metrics(ports.clock), options=options)
             task = asyncio.create_task(made.run(asyncio.Event()))
             try:
                 yield
@@ -145,8 +161,10 @@ class World:
     # ------------------------------------------------------------------ the user
 
     async def create(self, name: str, **spec: Any) -> None:
-        """Ask for a cluster."""
-        await self.client.create(CLUSTERS, manifest(name, _NAMESPACE, **spec))
+        """Ask for a cluster; its name is a label as well, so that it can have its own operator."""
+        asked = manifest(name, _NAMESPACE, **spec)
+        asked["metadata"]["labels"] = {"place": name}
+        await self.client.create(CLUSTERS, asked)
 
     async def edit(self, name: str, **spec: Any) -> None:
         """Change a cluster's spec."""

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from stateward import __version__
 from stateward.app import operator as app
 from stateward.app.settings import Address, Settings
 from stateward.cli.main import main
@@ -51,6 +52,8 @@ def started(monkeypatch, tmp_path):
         (["--rescue-folder", "/nowhere"], "--rescue-folder must be a folder"),
         (["--fdb-binaries", "here"], "--fdb-binaries must be folders that begin with /"),
         (["--fdb-binaries", ":"], "--fdb-binaries must be folders that begin with /"),
+        (["--image", "a b"], "--image must be the name of an image"),
+        (["--service-account", "a_b"], "--service-account must be of a-z"),
         (["--addresses", "/nowhere"], "--addresses must be dns or the folder"),
         (["--product", "mysql"], "mysql"),
         (["--log-format", "xml"], "xml"),
@@ -94,6 +97,8 @@ def test_everything_can_be_said_by_variables(started, monkeypatch, tmp_path):
         "RESCUE_FOLDER": str(tmp_path),
         "ADDRESSES": str(tmp_path),
         "FDB_BINARIES": "/a:/b",
+        "IMAGE": "example.org/stateward:1",
+        "SERVICE_ACCOUNT": "keeper",
         "LOG_FORMAT": "text",
         "LOG_LEVEL": "error",
     }
@@ -112,8 +117,24 @@ def test_everything_can_be_said_by_variables(started, monkeypatch, tmp_path):
             rescue=tmp_path,
             local_cluster=tmp_path,
             fdb_binaries=(Path("/a"), Path("/b")),
+            image="example.org/stateward:1",
+            service_account="keeper",
         )
     ]
+
+
+@pytest.mark.parametrize(
+    ("words", "image"),
+    [
+        ([], ""),  # nobody knows it
+        (["--addresses", "."], f"stateward:{__version__}"),  # a local cluster runs ourselves
+        (["--addresses", ".", "--image", "mine:1"], "mine:1"),
+    ],
+)
+def test_its_own_image_is_told_or_that_of_a_local_cluster(started, words, image):
+    assert main(["operator", *words]) == 0
+
+    assert (started[0].image, started[0].service_account) == (image, "")
 
 
 def test_programs_are_where_the_variable_of_foundationdb_says(started, monkeypatch):

@@ -22,6 +22,8 @@ POD = "io.k8s.api.core.v1.PodSpec"
         ({"containers": [{"resources": {"limits": {"cpu": 1, "memory": "1Gi"}}}]}, []),
         ({"containers": [{"livenessProbe": {"httpGet": {"port": "web"}}}]}, []),
         ({"terminationGracePeriodSeconds": 30.0}, []),
+        ({"containers": [None]}, ["p.containers[0]: must not be null: write what shall be there"]),
+        ({"containers": [{"name": "a", "args": [None]}]}, ["p.containers[0].args[0]: must not be null: write what shall be there"]),
         ("text", ["p: must be an object with fields, got 'text'"]),
         ({"tolerationz": []}, ["p.tolerationz: there is no such field; did you mean tolerations?"]),
         ({"zzz": []}, ["p.zzz: there is no such field"]),

@@ -29,7 +29,7 @@ from stateward.kube.errors import (
     TooManyRequests,
     Unavailable,
 )
-from stateward.kube.meta import ObjectKey
+from stateward.kube.meta import Object, ObjectKey, ObjectMeta
 from stateward.kube.resources import CONFIG_MAPS, SECRETS
 from stateward.runtime.own_writes import Doubtful, Written
 
@@ -408,3 +408,22 @@ async def test_who_cannot_say_so_waits():
         del shop.wire.only["list", SECRETS]
         await asyncio.sleep(60)
         assert len(shop.passes) >= 1
+
+
+@pytest.mark.parametrize("verb", ["list", "watch"])
+async def test_what_can_be_done_without_holds_nobody_up(verb: str):
+    shop = Telling()
+    shop.secrets.needed = False
+    await shop.make("a")
+    # One that was written is not seen any more, and of another nobody knows.
+    for name, sort in (("seen", Written), ("asked", Doubtful)):
+        wrote = Object(ObjectMeta(namespace="ns", name=name, resource_version="900"))
+        shop.secrets.own_writes.note(sort(wrote, ("shop", key("a"))))
+    fate = Forbidden("secrets is forbidden")
+    shop.wire.only[verb, SECRETS] = refuse(fate) if verb == "list" else watch_ends(fate)
+    shop.wire.only["get", SECRETS] = refuse(fate)
+    async with running(*shop.parts()):
+        await asyncio.sleep(300)
+        assert shop.told == []
+        assert len(shop.passes) > 1
+        assert shop.secrets.unseen == "secrets is forbidden"

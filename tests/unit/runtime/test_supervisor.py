@@ -370,6 +370,8 @@ async def test_problems_say_what_is_wrong_in_words():
         await asyncio.sleep(5)
         assert me.supervisor.problems() == []
         await until(lambda: me.supervisor.problems() == ["secrets: the wire is cut"])
+        me.secrets.needed = False
+        assert me.supervisor.problems() == []
 
 
 async def _cut_after_a_while(events):

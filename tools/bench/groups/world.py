@@ -15,10 +15,12 @@ from stateward.core.outcome import Outcome
 from stateward.core.ports import Ports
 from stateward.fdb.admin.pod_agent import PodAgent
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.fdb.build.detection import WHOLE_CRON_JOBS
 from stateward.fdb.cluster.controller import ClusterReconciler
+from stateward.fdb.cluster.grounds import Grounds
 from stateward.fdb.cluster.hands.fence import Fence
+from stateward.fdb.cluster.hands.locked import Locks
 from stateward.fdb.cluster.hands.tools import Tools
-from stateward.fdb.cluster.hands.turns import Alone
 from stateward.fdb.cluster.listening import Listening
 from stateward.fdb.cluster.observe import Observer, Sources
 from stateward.fdb.cluster.papers import Archive
@@ -29,6 +31,7 @@ from stateward.fdb.groups.memo import Memo
 from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.reconciler import GroupReconciler, Hands
 from stateward.fdb.operator import FdbOptions, assemble
+from stateward.fdb.tell.metrics import GAUGES
 from stateward.kube.client import Client
 from stateward.kube.codec import Json
 from stateward.kube.interception import Call, InterceptedClient, PassThrough
@@ -174,15 +177,26 @@ class Rested:
         self.eyes = eyes = Eyes(self.caches, Board(), Memo(), clock)
         alone = election.Alone(clock, metrics.leader("me"))
         alone.leadership.renewed(float("inf"))
-        tools = Tools(paper.client, Alone(), Fence(alone.leadership), paper.ports.chance)
+        fence = Fence(alone.leadership)
+        tools = Tools(paper.client, Locks(fence, clock), fence, paper.ports.chance)
         listening = Listening(self.caches, Archive(paper.client, clock))
-        observer = Observer(Sources(eyes, cast("Any", paper.database), Plans(), listening))
+        sources = Sources(
+            eyes,
+            cast("Any", paper.database),
+            Plans(),
+            listening,
+            grounds=Grounds(paper.client, clock),
+            jobs=_filled(paper.api, WHOLE_CRON_JOBS),
+        )
+        observer = Observer(sources)
 
         def teller(name: str) -> Teller:
             recorder = Recorder(paper.client, clock, name, metrics.events(), instance="me")
             return Teller(Ears(Journal(), metrics.steps(name), recorder), clock)
 
-        self._cluster = ClusterReconciler(self.caches, observer, tools, teller("fdb"), clock)
+        self._cluster = ClusterReconciler(
+            self.caches, observer, tools, teller("fdb"), clock, series=metrics.objects(GAUGES)
+        )
         hands = Hands(paper.client, _nobody)
         self._groups = GroupReconciler(eyes, hands, teller("groups"), clock)
 

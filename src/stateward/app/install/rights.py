@@ -54,6 +54,7 @@ FOUNDATIONDB: Final = (
     # Those that templates of pods name for TLS, one by one; never a list of all.
     Right("", "secrets", ("get",)),
     Right("", "services", (*_KEPT, "delete")),
+    Right("batch", "cronjobs", (*_KEPT, "delete")),
     Right(_FDB, "foundationdbclusters", _READ),
     Right(_FDB, "foundationdbclusters/status", ("patch",)),
     Right(_FDB, "foundationdbprocessgroups", (*_KEPT, "delete")),
@@ -63,8 +64,25 @@ FOUNDATIONDB: Final = (
     Right(_FDB, "foundationdbprocessgroups/finalizers", ("update",)),
 )
 
+#: By which jobs that look for missing processes tell a cluster so.
+_TELL: Final = Right(_FDB, "foundationdbclusters", ("patch",))
+#: Of those jobs, where they have an account of their own.
+DETECTION: Final = (
+    *(
+        Right("", it, ("list",))
+        for it in ("configmaps", "persistentvolumeclaims", "pods", "services")
+    ),
+    Right("", "secrets", ("get",)),
+    Right(_FDB, "foundationdbclusters", ("get",)),
+    Right(_FDB, "foundationdbprocessgroups", ("list",)),
+    _TELL,
+)
+
 #: Of the leases, where the operator itself runs.
 LEASES: Final = (Right("coordination.k8s.io", "leases", ("get", "watch", "create", "patch")),)
+
+#: Of nodes, which are in no namespace: for replacements because of taints, where these are wanted.
+NODES: Final = (Right("", "nodes", ("list",)),)
 
 #: Of people who may look, and of people who may change.
 VIEW: Final = (
@@ -87,8 +105,11 @@ EDIT: Final = (
 #: By the name under which the chart includes them.
 ROLES: Final[Mapping[str, Iterable[Right]]] = {
     "stateward.rights.etcd": ETCD,
-    "stateward.rights.foundationdb": FOUNDATIONDB,
+    # Where the operator itself runs, such jobs have its account.
+    "stateward.rights.foundationdb": (*FOUNDATIONDB, _TELL),
+    "stateward.rights.detection": DETECTION,
     "stateward.rights.leases": LEASES,
+    "stateward.rights.nodes": NODES,
     "stateward.rights.view": VIEW,
     "stateward.rights.edit": EDIT,
 }

@@ -34,6 +34,17 @@ def _option(*names: str, **terms: Any) -> Callable[[F], F]:
     return click.option(*names, envvar=variable, show_envvar=True, **terms)
 
 
+#: Where FoundationDB's programs are.
+binaries_option = _option(
+    "--fdb-binaries",
+    default=lambda: os.environ.get("FDB_BINARY_DIR") or read.FDB_BINARIES,
+    show_default=f"$FDB_BINARY_DIR or {read.FDB_BINARIES}",
+    metavar="DIR",
+    help="Where FoundationDB's programs are, for each version in a folder of its name; several"
+    f" with {os.pathsep} between. On a local cluster they are those of its pods.",
+)
+
+
 @click.command(short_help="Run our operators on a cluster, until told to end.")
 @_option("--kubeconfig", default="", metavar="FILE", help="Use this file, not the usual ones.")
 @_option("--context", default="", metavar="NAME", help="Use this context of the file.")
@@ -100,13 +111,27 @@ def _option(*names: str, **terms: Any) -> Callable[[F], F]:
     metavar="dns|DIR",
     help="How members find each other: cluster DNS, or the folder of a local cluster.",
 )
+@binaries_option
 @_option(
-    "--fdb-binaries",
-    default=lambda: os.environ.get("FDB_BINARY_DIR") or read.FDB_BINARIES,
-    show_default=f"$FDB_BINARY_DIR or {read.FDB_BINARIES}",
-    metavar="DIR",
-    help="Where FoundationDB's programs are, for each version in a folder of its name; several"
-    f" with {os.pathsep} between. On a local cluster they are those of its pods.",
+    "--image",
+    default="",
+    metavar="IMAGE",
+    help="Our own image, for jobs that look for missing processes; not said: none are made unless"
+    " a cluster names one.",
+)
+@_option(
+    "--service-account",
+    default="",
+    metavar="NAME",
+    help="Our own account, for the same jobs.  [default: the usual one of their namespace]",
+)
+@_option(
+    "--fdb-synchronization-window",
+    type=click.FloatRange(0, 600),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="For how long operators that act together on a database must have said nothing new.",
 )
 @_option(
     "--log-format",
@@ -131,6 +156,7 @@ def operator(log_format: str | None, log_level: str, **words: Any) -> None:
 def _settings(access: ClusterAccess, words: dict[str, Any]) -> Settings:
     namespace = words["lease_namespace"] or access.namespace
     alone = words["no_leader_election"]
+    local = read.local_cluster("--addresses", words["addresses"])
     return Settings(
         products=tuple(dict.fromkeys(words["products"])),
         namespaces=read.namespaces("--namespace", words["namespaces"]),
@@ -140,8 +166,11 @@ def _settings(access: ClusterAccess, words: dict[str, Any]) -> Settings:
         lease_namespace="" if alone else read.lease_namespace("--lease-namespace", namespace),
         lease_name=read.lease_name("--lease-name", words["lease_name"]),
         rescue=read.rescue_folder("--rescue-folder", words["rescue_folder"]),
-        local_cluster=read.local_cluster("--addresses", words["addresses"]),
+        local_cluster=local,
         fdb_binaries=read.folders("--fdb-binaries", words["fdb_binaries"]),
+        image=read.image("--image", words["image"], local=local is not None),
+        service_account=read.service_account("--service-account", words["service_account"]),
+        synchronization_window=words["fdb_synchronization_window"],
     )
 
 

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
+
 from stateward.core.errors import HouseError
 from stateward.emulate.fdb.cli.program import Fdbcli
 from stateward.emulate.fdb.database import Database
+from stateward.emulate.fdb.keyspace import ModelKeys
 from stateward.fdb.admin.answers import Answer
+from stateward.fdb.admin.keyed import optimistic
+from stateward.fdb.admin.keyed.optimistic import Order
 from stateward.fdb.model.connection import ConnectionString
 
 
@@ -34,9 +39,15 @@ class Console:
         """Return how the database is found, as far as this one was told."""
         return self._fdbcli.string
 
-    async def run(self, program: str, words: Sequence[str], seconds: float) -> Answer:
-        """Run a line of fdbcli."""
+    async def run(
+        self, program: str, words: Sequence[str], seconds: float, typed: str = ""
+    ) -> Answer:
+        """Run a line of fdbcli, or an order for keys."""
         del seconds
+        if program == optimistic.PROGRAM:
+            order = msgspec.json.decode(typed, type=Order)
+            reply = await optimistic.carry_out(order, ModelKeys(self._database))
+            return Answer(0, msgspec.json.encode(reply).decode(), "")
         if program != "fdbcli":
             raise HouseError(f"the stand-in in memory has fdbcli only, got {program}")
         given = dict(zip(words[::2], words[1::2], strict=True))

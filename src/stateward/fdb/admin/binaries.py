@@ -18,6 +18,7 @@ from stateward.core.version import Version
 from stateward.fdb.admin.errors import ProgramUnusable
 from stateward.fdb.model import versions
 
+_LIBRARY: Final = "libfdb_c.so"
 _VERSION: Final = re.compile(r"\(v(?P<version>[0-9]+\.[0-9]+\.[0-9]+(?:-[0-9A-Za-z.]+)?)\)")
 
 
@@ -33,7 +34,18 @@ class Binaries:
             for place in (*_own(folder, version), folder):
                 if _is_program(place / program):
                     return place / program
-        raise ProgramUnusable(self._missing(program, version), hint="put it into one of these")
+        raise ProgramUnusable(self.missing(program, version), hint="put it into one of these")
+
+    def has(self, program: str, version: Version) -> bool:
+        """Tell whether a program is there."""
+        places = (it for folder in self.folders for it in (*_own(folder, version), folder))
+        return any(_is_program(it / program) for it in places)
+
+    def find_library(self, version: Version) -> Path | None:
+        """Return libfdb_c for databases of a version, if it lies beside programs of it."""
+        places = (it for folder in self.folders for it in (*_own(folder, version), folder))
+        every = (it / name for it in places for name in (f"libfdb_c_{version}.so", _LIBRARY))
+        return next((it for it in every if it.is_file()), None)
 
     def lacking(self, program: str, version: Version) -> str:
         """Return that a program is in no folder of its version, beside others; empty: it is.
@@ -43,9 +55,10 @@ class Binaries:
         places = (place for folder in self.folders for place in _own(folder, version))
         if any(_is_program(place / program) for place in places):
             return ""
-        return self._missing(program, version)
+        return self.missing(program, version)
 
-    def _missing(self, program: str, version: Version) -> str:
+    def missing(self, program: str, version: Version) -> str:
+        """Return that a program is not there, and where it was looked for."""
         looked = ", ".join(map(str, self.folders)) or "no folder"
         line = f"{version.major}.{version.minor}"
         return f"{program} of FoundationDB {line} must be on this machine; looked in {looked}"

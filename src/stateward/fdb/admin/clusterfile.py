@@ -22,7 +22,12 @@ _MOST: Final = 64 * 1024
 class ClusterFile:
     """How one database is found, on disk, where nobody else looks."""
 
-    def __init__(self) -> None:
+    def __init__(self, lent: Path | None = None) -> None:
+        """Have a folder of our own; or use the file that somebody lent us, and leave it there."""
+        if lent is not None:
+            self.folder, self._name = lent.parent, lent.name
+            return
+        self._name = _NAME
         try:
             self.folder = Path(tempfile.mkdtemp(prefix="stateward-fdb-"))  # 0700
         except OSError as error:
@@ -31,11 +36,11 @@ class ClusterFile:
     @property
     def path(self) -> Path:
         """The file."""
-        return self.folder / _NAME
+        return self.folder / self._name
 
     def find_by(self, connection: ConnectionString) -> None:
         """Find the database by this from now on."""
-        arriving = self.folder / f"{_NAME}.new"
+        arriving = self.folder / f"{self._name}.new"
         try:
             arriving.write_text(f"{connection}\n", encoding="ascii")
             arriving.replace(self.path)

@@ -50,7 +50,13 @@ def command_of(words: Sequence[str]) -> str:
     'kill'
     >>> command_of(["--version"])
     '--version'
+    >>> command_of(["-P", "-m", "keys", "-C", "/x/fdb.cluster"])
+    'transaction'
+    >>> command_of(["status", "-C", "/x/fdb.cluster"])
+    'status'
     """
+    if "--exec" not in words and "-C" in words and words[0].startswith("-"):
+        return "transaction"
     said = words[words.index("--exec") + 1] if "--exec" in words else " ".join(words[:1])
     return said.replace(";", " ").partition(" ")[0]
 

@@ -1,9 +1,12 @@
 """What can go wrong between us and a database.
 
 PeerError
-├── DatabaseSilent    it was asked and did not answer in time; what was asked changes nothing
-├── DatabaseRefused   it answered "no", and has done nothing; ``refusal`` says which "no" it was
-├── Conflicted        (keys.py) another changed what was read; nothing was done
+├── NothingDone       whatever was asked for, nothing of it was done, nor will be
+│   ├── DatabaseSilent    it was asked and did not answer in time; what was asked changes nothing
+│   ├── DatabaseRefused   it answered "no"; ``refusal`` says which "no" it was
+│   ├── Conflicted        (keys.py) another changed what was read
+│   ├── LockLost          (keyed/locking.py) the lock under which it was to be done is not ours
+│   └── Disagreed         (hands/together.py) operators do not agree on it any more
 ├── ProgramUnusable   a program or library of FoundationDB is missing, does not fit, talks garbage;
 │   │                 nothing was asked for that changes anything
 │   └── PrintsTooMuch (to who runs programs) it was started, and ended when it printed without end
@@ -42,14 +45,18 @@ class Refusal(StrEnum):
 _LATER = {Refusal.TOO_FEW, Refusal.NOT_REPLICATED, Refusal.NOT_YET, Refusal.UNREACHABLE}
 
 
-class DatabaseSilent(PeerError):
+class NothingDone(PeerError):
+    """What was asked for was surely not done: who asks again need not look first."""
+
+
+class DatabaseSilent(NothingDone):
     """It did not answer in time, and was asked for nothing that changes anything."""
 
     reason = "DatabaseSilent"
     hint = "see whether its coordinators run and can be reached"
 
 
-class DatabaseRefused(PeerError):
+class DatabaseRefused(NothingDone):
     """It answered "no", and nothing was done."""
 
     reason = "DatabaseRefused"
@@ -73,3 +80,10 @@ class ProgramUnusable(PeerError):
 
 class PrintsTooMuch(ProgramUnusable):
     """A program was started and printed without end: whatever it was to do may be done."""
+
+
+def is_undone(error: BaseException) -> bool:
+    """Tell whether what was asked for was surely not done, nor will be."""
+    if isinstance(error, ProgramUnusable):
+        return not isinstance(error, PrintsTooMuch)
+    return isinstance(error, NothingDone)

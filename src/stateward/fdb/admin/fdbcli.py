@@ -1,4 +1,4 @@
-"""A database by fdbcli.
+"""A database by fdbcli; its keys by a program beside it.
 
 Nothing is ever asked twice here: a change of which nobody knows whether it was made raises
 OutcomeUnknown, and who asked reads back. Any other error of a change means that nothing was done.
@@ -14,6 +14,7 @@ from stateward.core.errors import OutcomeUnknown
 from stateward.fdb.admin import answers, commands
 from stateward.fdb.admin.answers import Answer, ExclusionList, Stage
 from stateward.fdb.admin.errors import DatabaseRefused, PrintsTooMuch
+from stateward.fdb.admin.keyed.optimistic import ProgramKeys
 from stateward.fdb.admin.ports import (
     Configurer,
     CoordinatorChanger,
@@ -47,14 +48,22 @@ class Console(Protocol):
     def found_by(self) -> ConnectionString:
         """Return how the database is found, as far as fdbcli was told."""
 
-    async def run(self, program: str, words: Sequence[str], seconds: float) -> Answer:
-        """Run a program to its end, or for so many seconds; raise PrintsTooMuch."""
+    async def run(
+        self, program: str, words: Sequence[str], seconds: float, typed: str = ""
+    ) -> Answer:
+        """Run a program to its end, or for so many seconds; raise PrintsTooMuch.
+
+        What is typed is what it reads from its input.
+        """
 
 
-class Fdbcli(StatusReader, Configurer, Excluder, CoordinatorChanger, Killer, Maintainer):
-    """One database, asked and changed by fdbcli: all ports of it."""
+class Fdbcli(
+    StatusReader, Configurer, Excluder, CoordinatorChanger, Killer, Maintainer, ProgramKeys
+):
+    """One database, asked and changed by programs: all ports of it."""
 
     def __init__(self, session: Console) -> None:
+        ProgramKeys.__init__(self, session)  # ports before it have none of their own
         self._session = session
 
     # ------------------------------------------------------------------ asking

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Final, Protocol, TypeVar
 
-from stateward.core.errors import PeerError
-from stateward.fdb.model.exclusions import ByLocality, Exclusion
+from stateward.fdb.admin.errors import NothingDone
+from stateward.fdb.model.exclusions import ByLocality, Exclusion, parse
 
 T = TypeVar("T")
 
@@ -19,7 +19,7 @@ _MANAGEMENT: Final = b"\xff\xff/management/"
 COORDINATORS: Final = b"\xff\xff/configuration/coordinators/processes"
 
 
-class Conflicted(PeerError):
+class Conflicted(NothingDone):
     """Another changed meanwhile what was read: nothing was done, and it must be judged anew."""
 
     reason = "Conflicted"
@@ -59,3 +59,16 @@ def excluded_key(target: Exclusion, *, failed: bool = False) -> bytes:
     if isinstance(target, ByLocality):
         kind += b"_locality"
     return _MANAGEMENT + kind + b"/" + str(target).encode()
+
+
+def excluded_by(key: bytes) -> Exclusion | None:
+    """Return who is excluded while a key is there; None: it is no such key.
+
+    >>> str(excluded_by(_MANAGEMENT + b"excluded/10.0.0.1:4501"))
+    '10.0.0.1:4501'
+    >>> excluded_by(b"a")
+    """
+    folder, _, who = key.removeprefix(_MANAGEMENT).partition(b"/")
+    if not key.startswith(_MANAGEMENT) or folder not in (b"excluded", b"excluded_locality"):
+        return None
+    return parse(who.decode())

@@ -7,6 +7,7 @@ from typing import Protocol
 
 from stateward.core.version import Version
 from stateward.fdb.admin.answers import ExclusionList, Stage
+from stateward.fdb.admin.keys import Keys
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.configuration import Configuration
 from stateward.fdb.model.connection import ConnectionString
@@ -76,7 +77,9 @@ class Maintainer(Protocol):
         """Return the zone that may be away, if there is one."""
 
 
-class Admin(StatusReader, Configurer, Excluder, CoordinatorChanger, Killer, Maintainer, Protocol):
+class Admin(
+    StatusReader, Configurer, Excluder, CoordinatorChanger, Killer, Maintainer, Keys, Protocol
+):
     """One database with all that can be asked of it."""
 
 

@@ -10,6 +10,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -44,6 +45,8 @@ class Call:
     folder: Path
     seconds: float
     most: int = MOST
+    #: What it reads from its input; empty: nothing is there to read.
+    typed: str = ""
 
 
 async def run(call: Call) -> tuple[Answer, Cost]:
@@ -72,15 +75,19 @@ async def run(call: Call) -> tuple[Answer, Cost]:
 
 def _started(call: Call) -> subprocess.Popen[bytes]:
     try:
-        return subprocess.Popen(  # noqa: S603 - argv, no shell
-            list(call.argv),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env=dict(call.env),
-            cwd=call.folder,
-            start_new_session=True,
-        )
+        # A file, not a pipe: one that does not read must not hold us up.
+        with tempfile.TemporaryFile(dir=call.folder) as typed:
+            typed.write(call.typed.encode())
+            typed.seek(0)
+            return subprocess.Popen(  # noqa: S603 - argv, no shell
+                list(call.argv),
+                stdin=typed if call.typed else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=dict(call.env),
+                cwd=call.folder,
+                start_new_session=True,
+            )
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or str(error)
         raise ProgramUnusable(

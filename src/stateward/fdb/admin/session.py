@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,7 @@ from stateward.fdb.admin.binaries import Binaries, check_version
 from stateward.fdb.admin.clusterfile import ClusterFile
 from stateward.fdb.admin.costs import End, Meter, Uncounted, command_of, end_of
 from stateward.fdb.admin.errors import PrintsTooMuch, ProgramUnusable
+from stateward.fdb.admin.keyed.optimistic import PROGRAM
 from stateward.fdb.admin.running import Call
 from stateward.fdb.admin.turns import Turns
 from stateward.fdb.model.connection import ConnectionString
@@ -24,10 +26,14 @@ from stateward.fdb.model.names import LOG_GROUP
 
 #: Seconds within which a program says its version.
 _SOON: Final = 20.0
+#: The module that stands for it where FoundationDB is real.
+_KEYS: Final = "stateward.fdb.admin.native.fdbkeys"
 #: What variables call the files of TLS.
 _FILES: Final = ("CERTIFICATE", "KEY", "CA")
 #: Whatever would have programs load libraries of other versions, or look elsewhere.
 _UNWANTED: Final = ("FDB_NETWORK_OPTION_", "FDB_CLUSTER_FILE")
+#: Where Python looks for what is imported; an empty part is the folder that one is in.
+_IMPORTED: Final = "PYTHONPATH"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,14 +117,38 @@ class Session:
         """Return how it is found, as far as programs were told."""
         return self._kept.found_by()
 
-    async def run(self, program: str, words: Sequence[str], seconds: float) -> Answer:
-        """Run a program in its turn; raise PrintsTooMuch, or ProgramUnusable if it was not run."""
-        path = self._shared.binaries.find(program, self._version)
+    async def run(
+        self, program: str, words: Sequence[str], seconds: float, typed: str = ""
+    ) -> Answer:
+        """Run a program in its turn, perhaps with something to read.
+
+        Raise PrintsTooMuch, or ProgramUnusable if it was not run.
+        """
+        own = self._own(program)
+        path = self._shared.binaries.find(program, self._version) if own is None else None
         began = self._shared.clock.monotonic()
         async with self._shared.turns.take(self._whose):
             self._shared.meter.waited(self._shared.clock.monotonic() - began)
-            await self._check(path, _changed(path))
-            return await self._run(path, words, seconds)
+            if path is not None:
+                await self._check(path, _changed(path))
+            argv = [*(own or [str(path)]), *words]
+            return await self._run(program, argv, seconds, typed)
+
+    def _own(self, program: str) -> list[str] | None:
+        """Return how the program for keys is run where FoundationDB is real, which has none.
+
+        None: it is to be found, as all others are.
+        """
+        binaries = self._shared.binaries
+        if program != PROGRAM or binaries.has(program, self._version):
+            return None
+        library = binaries.find_library(self._version)
+        if library is None:
+            raise ProgramUnusable(
+                binaries.missing("libfdb_c.so", self._version),
+                hint="put it beside fdbcli; `stateward local get-fdb` fetches it",
+            )
+        return [sys.executable, "-P", "-m", _KEYS, "--library", str(library)]
 
     async def _check(self, program: Path, changed: int) -> None:
         """See once that it is of the version that we take it for."""
@@ -126,7 +156,7 @@ class Session:
         if known in self._checked:
             return
         try:
-            answer = await self._run(program, ["--version"], _SOON)
+            answer = await self._run(program.name, [str(program), "--version"], _SOON)
         except PrintsTooMuch as error:
             raise ProgramUnusable(error.message) from None  # nothing was asked of it yet
         if not answer.in_time:
@@ -134,8 +164,10 @@ class Session:
         check_version(answer.out, self._version, str(program))
         self._checked.add(known)
 
-    async def _run(self, program: Path, words: Sequence[str], seconds: float) -> Answer:
-        call = Call([str(program), *words], self._environment(), self._kept.folder, seconds)
+    async def _run(
+        self, program: str, argv: Sequence[str], seconds: float, typed: str = ""
+    ) -> Answer:
+        call = Call(argv, self._environment(), self._kept.folder, seconds, typed=typed)
         began = self._shared.clock.monotonic()
         end, cpu = End.GIVEN_UP, 0.0
         try:
@@ -146,13 +178,17 @@ class Session:
             raise
         finally:
             wall = self._shared.clock.monotonic() - began
-            self._shared.meter.ended(program.name, command_of(words), end, wall, cpu)
+            self._shared.meter.ended(program, command_of(argv[1:]), end, wall, cpu)
         return answer
 
     def _environment(self) -> dict[str, str]:
         kept = self._shared.environment.items()
         found = {name: it for name, it in kept if not name.startswith(_UNWANTED)}
         found["HOME"] = str(self._kept.folder)  # fdbcli keeps a history there
+        # Programs of ours are found from here, and are run elsewhere.
+        if path := found.get(_IMPORTED):
+            parts = (str(Path(it).absolute()) for it in path.split(os.pathsep))
+            found[_IMPORTED] = os.pathsep.join(parts)
         # We are clients, too, and the old one until a version has changed: nobody waits for us.
         found[f"{_UNWANTED[0]}TRACE_LOG_GROUP"] = LOG_GROUP
         return found | (self._tls.environment() if self._tls else {})

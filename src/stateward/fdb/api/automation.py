@@ -48,7 +48,7 @@ class DetectionJob(Part):
     spec: Annotated[
         dict[str, Any],
         Field(
-            description="A CronJob's spec, or part; its schedule follows the time of detection.",
+            description="A CronJob's spec, or part; the container is `detect-missing`.",
             preserve_unknown=True,
         ),
     ] = {}

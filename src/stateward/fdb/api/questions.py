@@ -171,6 +171,11 @@ def uses_locks(spec: FoundationDBClusterSpec) -> bool:
     )
 
 
+def acts_together(spec: FoundationDBClusterSpec) -> bool:
+    """Tell whether what concerns all operators of a database is done once, for all of them."""
+    return spec.automation_options.synchronization_mode == "global"
+
+
 def lock_owner(spec: FoundationDBClusterSpec) -> str:
     """Return who this operator is to the others of the same database."""
     return spec.process_group_id_prefix
@@ -217,17 +222,6 @@ def pending_seconds(spec: FoundationDBClusterSpec) -> float:
     """Return for how long a pending pod holds others up; a bare number is of nanoseconds."""
     said = spec.automation_options.ignore_pending_pods_duration
     return said / _NANOSECONDS if isinstance(said, int) else parse_seconds(said)
-
-
-def tainted_limit(spec: FoundationDBClusterSpec, zones: int) -> int:
-    """Return with how many tainted fault domains of so many replacements still go on; at least 1.
-
-    More of them at once are no sick nodes: somebody taints the cluster.
-    """
-    said = spec.automation_options.replacements.max_fault_domains_with_tainted_process_groups
-    if isinstance(said, int):
-        return max(1, said)
-    return max(1, round(zones * int(said.removesuffix("%")) / 100))
 
 
 def is_target(targets: Collection[str], group: ProcessGroupID) -> bool:

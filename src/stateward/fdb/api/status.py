@@ -98,6 +98,25 @@ class LockStatus(Part):
     lock_deny_list: Annotated[
         tuple[str, ...], Field(description="Operators that must not act.", list_type="atomic")
     ] = ()
+    holder: Annotated[str | None, Field(description="Who has the lock.")] = None
+    since: Annotated[str | None, Field(description="Since when.", format="date-time")] = None
+    until: Annotated[
+        str | None, Field(description="Until when nobody else takes it.", format="date-time")
+    ] = None
+
+
+class SynchronizationStatus(Part):
+    """What is told to other operators of the database, and who of them is waited for."""
+
+    name: Annotated[str, Field(description="The name under which we speak.")] = ""
+    waiting_for: Annotated[
+        tuple[str, ...],
+        Field(description="Groups of other operators that are not ready yet.", list_type="atomic"),
+    ] = ()
+    silent: Annotated[
+        tuple[str, ...],
+        Field(description="Operators of which nothing is heard any more.", list_type="atomic"),
+    ] = ()
 
 
 class MaintenanceModeInfo(Part):
@@ -181,6 +200,10 @@ class FoundationDBClusterStatus(Part):
         bool, Field(description="True: only those that are not well are listed.")
     ] = False
     locks: Annotated[LockStatus, Field(description="What is known of locks.")] = LockStatus()
+    synchronization: Annotated[
+        SynchronizationStatus | None,
+        Field(description="What operators of the database tell each other, if they do."),
+    ] = None
     maintenance_mode_info: Annotated[
         MaintenanceModeInfo | None,
         Field(description="The zone under maintenance, and whose maintenance it is."),

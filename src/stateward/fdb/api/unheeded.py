@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stateward.fdb.api import questions
 from stateward.fdb.api.options import LockOptions
 from stateward.fdb.api.spec import FoundationDBClusterSpec
 
@@ -23,8 +24,6 @@ def _automation(spec: FoundationDBClusterSpec) -> Iterator[str]:
     options = spec.automation_options
     if options.database_interaction_mode == "managementapi":
         yield "automationOptions.databaseInteractionMode (fdbcli is used)"
-    if options.synchronization_mode == "global":
-        yield "automationOptions.synchronizationMode (comes with several operators)"
     is_on = options.maintenance_mode_options.use_maintenance_mode_checker
     if is_on and options.deletion_mode == "All":
         where = "automationOptions.maintenanceModeOptions.UseMaintenanceModeChecker"
@@ -33,20 +32,20 @@ def _automation(spec: FoundationDBClusterSpec) -> Iterator[str]:
 
 def _replacements(spec: FoundationDBClusterSpec) -> Iterator[str]:
     options, where = spec.automation_options.replacements, "automationOptions.replacements"
-    if options.taint_replacement_options:
-        yield f"{where}.taintReplacementOptions (comes with replacements for taints)"
-    if options.cron_job is not None:
-        yield f"{where}.cronJob (comes with the job that looks for failures)"
+    if options.cron_job is not None and not options.enabled:
+        yield f"{where}.cronJob (replacements are not enabled)"
 
 
 def _locks(spec: FoundationDBClusterSpec) -> Iterator[str]:
     options = spec.lock_options
+    if questions.uses_locks(spec):
+        return
     if options.lock_key_prefix:
-        yield "lockOptions.lockKeyPrefix (comes with locks)"
+        yield "lockOptions.lockKeyPrefix (locks are not used)"
     if options.lock_duration_minutes != _NO_LOCKS.lock_duration_minutes:
-        yield "lockOptions.lockDurationMinutes (comes with locks)"
+        yield "lockOptions.lockDurationMinutes (locks are not used)"
     if options.deny_list:
-        yield "lockOptions.denyList (comes with locks)"
+        yield "lockOptions.denyList (locks are not used)"
 
 
 def _containers(spec: FoundationDBClusterSpec) -> Iterator[str]:

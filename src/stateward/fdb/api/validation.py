@@ -15,6 +15,8 @@ from stateward.core.duration import parse_seconds
 from stateward.core.version import Version
 from stateward.fdb.api import rules
 from stateward.fdb.api.checks.database import database_problems
+from stateward.fdb.api.checks.jobs import WHERE as JOB
+from stateward.fdb.api.checks.jobs import job_problems
 from stateward.fdb.api.checks.kinds import kind_problems
 from stateward.fdb.api.checks.surroundings import surroundings_problems
 from stateward.fdb.api.checks.templates import (
@@ -33,7 +35,6 @@ from stateward.fdb.api.spec import FoundationDBClusterSpec
 from stateward.fdb.model.names import ProcessGroupID, is_own_key
 from stateward.kube.codec import plain
 from stateward.kube.crd.findings import Problem
-from stateward.kube.overlays import overlay_problems
 
 #: What stays for the number of a pod, with the dashes around its class.
 _ROOM: Final = len("--99999")
@@ -55,6 +56,11 @@ def problems(cluster: FoundationDBCluster, policy: PodPolicy = ANYTHING) -> tupl
         *topology_problems(cluster),
     ]
     return tuple(found)
+
+
+def hindering(cluster: FoundationDBCluster) -> tuple[Problem, ...]:
+    """Return the same without what is wrong with a job that nothing else depends on."""
+    return tuple(it for it in problems(cluster) if not it.field.startswith(JOB))
 
 
 # ------------------------------------------------------------------ names
@@ -171,13 +177,15 @@ def _removal_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
 def _target_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
     """Yield which of the other lists of process groups name none."""
     buggify, automation = spec.buggify, spec.automation_options
-    cancelled = "cancelReplacementsForProcessGroups"
+    cancelled, older = "cancelReplacementsForProcessGroups", "cancelReplacementsForInstance"
     lists = {
         "buggify.noSchedule": buggify.no_schedule,
         "buggify.crashLoop": buggify.crash_loop,
         "buggify.ignoreDuringRestart": buggify.ignore_during_restart,
         "buggify.blockRemoval": buggify.block_removal,
         f"automationOptions.{cancelled}": automation.cancel_replacements_for_process_groups,
+        f"automationOptions.{older}": automation.cancel_replacements_for_instance,
+        older: spec.cancel_replacements_for_instance,
     }
     for number, container in enumerate(buggify.crash_loop_containers):
         where = f"buggify.crashLoopContainers[{number}]"
@@ -270,11 +278,7 @@ def _automation_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
         elif option.key in keys:
             yield Problem(path, f"must be said once, got {option.key!r} again")
         keys.add(option.key)
-    if (job := replacements.cron_job) is not None:
-        yield from metadata_problems(job.metadata, f"{where}.cronJob.metadata")
-        definition = "io.k8s.api.batch.v1.CronJobSpec"
-        for found in overlay_problems(job.spec, definition, f"{where}.cronJob.spec"):
-            yield Problem(found.path, found.message)
+    yield from job_problems(spec)
 
 
 def _time_problems(said: str, where: str) -> Iterator[Problem]:

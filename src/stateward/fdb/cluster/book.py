@@ -10,6 +10,8 @@ from stateward.fdb.api.status import MaintenanceModeInfo, Progress
 from stateward.fdb.decide.coordinating import CoordinatorPlan
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.intents import Intents
+from stateward.fdb.model.locks import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,12 @@ class Book:
     maintenance: MaintenanceModeInfo | None = None
     #: What is thought of the coordinators, where a step has thought of them.
     coordinators: CoordinatorPlan | None = None
+    #: The lock of the database, where somebody asked for it.
+    locks: Found | None = None
+    #: What operators of the database tell each other, where somebody asked for it.
+    intents: Intents | None = None
+    #: Nothing is said there under our name any more.
+    silenced: bool = False
 
     def refuse(self, step: str, refusals: Iterable[Refusal]) -> None:
         """Note what held a step back."""

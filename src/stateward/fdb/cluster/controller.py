@@ -13,9 +13,10 @@ from stateward.core.errors import (
     UsageError,
 )
 from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, wake_after
+from stateward.fdb.api import questions
 from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster
 from stateward.fdb.api.status import FoundationDBClusterStatus, RequiredAddresses
-from stateward.fdb.api.validation import problems
+from stateward.fdb.api.validation import hindering
 from stateward.fdb.cluster.hands.refused import refusal
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.writing import difference
@@ -25,6 +26,7 @@ from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.groups.caches import GroupCaches
 from stateward.fdb.tell.broken import status_without_look
 from stateward.fdb.tell.haste import can_wait
+from stateward.fdb.tell.metrics import Series, blocked_readings, lock_readings
 from stateward.fdb.tell.status import Told, status_of
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import plain
@@ -47,13 +49,21 @@ class ClusterReconciler:
     """Brings one cluster a little closer to what it asks for."""
 
     def __init__(
-        self, caches: GroupCaches, observer: Observer, tools: Tools, teller: Teller, clock: Clock
+        self,
+        caches: GroupCaches,
+        observer: Observer,
+        tools: Tools,
+        teller: Teller,
+        clock: Clock,
+        *,
+        series: Series,
     ) -> None:
         self._clusters = caches.clusters
         self._observer = observer
         self._client = tools.client
         self._teller = teller
         self._clock = clock
+        self._series = series
         self._steps = steps(tools)
         #: When a status was written last.
         self._told_at: dict[ObjectKey, float] = {}
@@ -64,6 +74,7 @@ class ClusterReconciler:
         if cluster is None:
             self._observer.forget(key)
             self._told_at.pop(key, None)
+            self._series.forget(key)
             return DONE
         if cluster.metadata.deleting:
             return DONE  # its groups see to what they have when it is gone
@@ -84,9 +95,7 @@ class ClusterReconciler:
         glimpsed = None if isinstance(seen, Failure) else await self._glimpse(cluster)
         if glimpsed is not None:
             return await self._tell(glimpsed, report, heard, invalid=True)
-        wanted = status_without_look(cluster, report.words, self._clock.now())
-        await self._write(cluster, wanted, report)
-        return _looked_at_again(report.outcome)
+        return await self._tell_unseen(cluster, report)
 
     async def hindered(self, key: ObjectKey, why: ApiError) -> Outcome:
         """Say that we may not look at what belongs to a cluster, so nothing is done for it."""
@@ -99,9 +108,7 @@ class ClusterReconciler:
         )
         report = Report([Said("Watch", refused, 0.0)])
         await self._told(cluster, report, began)
-        wanted = status_without_look(cluster, report.words, self._clock.now())
-        await self._write(cluster, wanted, report)
-        return _looked_at_again(report.outcome)
+        return await self._tell_unseen(cluster, report)
 
     async def _glimpse(self, cluster: FoundationDBCluster) -> Seen | None:
         """Return what can be seen of a cluster that is not touched: a typo must blind nobody."""
@@ -111,7 +118,7 @@ class ClusterReconciler:
 
     async def _look(self, cluster: FoundationDBCluster) -> Seen | Blocked | Failure:
         """Return the cluster as it is, or why it cannot be touched."""
-        if found := problems(cluster):
+        if found := hindering(cluster):
             words = "; ".join(map(str, found))
             return Blocked("SpecInvalid", words, found[0].hint or "mend the spec")
         try:
@@ -146,6 +153,9 @@ class ClusterReconciler:
             maintenance=book.maintenance,
             invalid=invalid,
             coordinators=book.coordinators,
+            locks=book.locks,
+            intents=book.intents,
+            silenced=book.silenced,
             config_map_differs=seen.config_map is None
             or difference(seen.config_map, seen.config) is not None,
             services_differ=(seen.service is not None)
@@ -155,10 +165,27 @@ class ClusterReconciler:
             image_types=frozenset(it.spec.image_type for it in seen.groups.values()),
         )
         new = status_of(seen.view, told)
+        self._show(seen, new)
         left = self._left(seen.cluster, new)
         if left is None or report.failure is not None:
             await self._write(seen.cluster, new, report)
         return _looked_at_again(report.outcome, left)
+
+    async def _tell_unseen(self, cluster: FoundationDBCluster, report: Report) -> Outcome:
+        """Tell why nothing is done for a cluster that could not be looked at."""
+        now = self._clock.now()
+        wanted = status_without_look(cluster, report.words, now)
+        self._series.show(cluster.metadata.key, blocked_readings(wanted.blockers, now))
+        await self._write(cluster, wanted, report)
+        return _looked_at_again(report.outcome)
+
+    def _show(self, seen: Seen, new: FoundationDBClusterStatus) -> None:
+        """Show in metrics what is held back, and whose the lock is, where somebody looked."""
+        spec, now, found = seen.view.spec, seen.view.now, seen.book.locks
+        readings = [*blocked_readings(new.blockers, now)]
+        if found is not None:
+            readings += lock_readings(found, questions.lock_owner(spec), now)
+        self._series.show(seen.view.key, readings)
 
     def _left(self, cluster: FoundationDBCluster, new: FoundationDBClusterStatus) -> float | None:
         """Return in how many seconds what is new is told; None: at once, or there is nothing."""

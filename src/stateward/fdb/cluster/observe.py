@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeAlias
 
 from stateward.core.errors import PeerError, SpecInvalid
-from stateward.core.facts import Fact, Known
+from stateward.core.facts import Fact, Known, Unknown
 from stateward.core.version import Version
 from stateward.fdb.admin.ports import Admin, Databases
 from stateward.fdb.api.checks.lines import must_tell_lines_apart
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.build.detection import WholeCronJob
+from stateward.fdb.cluster.attention import Attention
+from stateward.fdb.cluster.grounds import Grounds
 from stateward.fdb.cluster.left import left_of, ownerless
 from stateward.fdb.cluster.listening import Listening
 from stateward.fdb.cluster.plans import Kinds, Plan, Plans
@@ -20,21 +23,24 @@ from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.cluster.whereabouts import must_not_begin, whereabouts
 from stateward.fdb.decide.groups import additions, leftovers
 from stateward.fdb.decide.groups.leftovers import Left
-from stateward.fdb.decide.layouts.sharing import rivals_of
+from stateward.fdb.decide.groups.taints import Taints
+from stateward.fdb.decide.layouts.sharing import locks_apart, rivals_of
 from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.groups.board import Posted
 from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.seen import cluster_uid
 from stateward.fdb.groups.viewing import view_of
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.exclusions import ByAddress
 from stateward.fdb.model.names import (
     ProcessGroupID,
     config_map_name,
+    detection_job_name,
     headless_service_name,
 )
 from stateward.fdb.model.transport import Transport
 from stateward.fdb.model.versions import are_compatible
-from stateward.fdb.status import coordinators, health, processes
+from stateward.fdb.status import coordinators, exclusions, health, processes
 from stateward.fdb.status.maintenance import maintenance
 from stateward.fdb.status.processes import Roster
 from stateward.fdb.status.reading import Status
@@ -42,7 +48,10 @@ from stateward.fdb.views import ClusterView
 from stateward.kube.meta import ObjectKey
 from stateward.kube.objects.configs import ConfigMap
 from stateward.kube.objects.network import Service
+from stateward.runtime.cache import Cache
 
+#: Taints of nodes.
+_Ground: TypeAlias = Fact[Taints]
 _NOBODY: Final = "there is nobody to ask: no coordinators were chosen yet"
 
 
@@ -67,6 +76,11 @@ class Sources:
     databases: Databases
     plans: Plans
     listening: Listening
+    grounds: Grounds
+    #: Jobs that look for missing processes.
+    jobs: Cache[WholeCronJob]
+    #: Says why jobs cannot be seen; nothing: they can.
+    jobs_unseen: Callable[[], str] = str
 
 
 class Observer:
@@ -76,6 +90,7 @@ class Observer:
         self._sources = sources
         #: Where databases were heard of last, each with the UID of its cluster.
         self._places: dict[ObjectKey, tuple[str, ConnectionString]] = {}
+        self._attention = Attention(sources.eyes.clock)
 
     async def look(self, cluster: FoundationDBCluster, *, valid: bool = True) -> Seen:
         """Return the cluster as it is; what the database does not say is unknown, and says why.
@@ -85,16 +100,13 @@ class Observer:
         key, eyes = cluster.metadata.key, self._sources.eyes
         config_map = eyes.caches.configs.get(ObjectKey(key.namespace, config_map_name(key.name)))
         heard, objects = await self._hear(cluster, config_map), self._groups(cluster)
-        if heard.connection is None:
-            must_not_begin(cluster, objects.values())
         transport, plan = await self._plan(cluster, heard, objects)
         if valid and heard.configured:
             must_tell_lines_apart(plan.spec, plan.counts, heard.running)
         config = self._sources.plans.config(plan, _kinds(objects.values()))
-        self._post(cluster, plan, heard, config["data"] if valid else _data(config_map))
-        plans = self._sources.plans
-        around = eyes.around(key)
-        staying = (it for it in objects.values() if not it.spec.remove)
+        data = config["data"] if valid else _data(config_map)
+        taints = self._post(key, plan, heard, data, await self._sources.grounds.look(plan.spec))
+        plans, around = self._sources.plans, eyes.around(key)
         view = ClusterView(
             key=key,
             generation=cluster.metadata.generation,
@@ -109,22 +121,26 @@ class Observer:
             configured=heard.configured,
             transport=transport,
             staging=heard.staged is not None,
+            taints_unknown=taints,
+            watched=self._attention.paid(key),
         )
-        looks = leftovers.concerns(view) or additions.missing(view)
         return Seen(
             cluster=cluster,
             view=view,
             groups=objects,
             wanted=plan.wanted,
-            outdated=frozenset(it.metadata.name for it in staying if not plans.is_shaped(plan, it)),
+            outdated=_outdated(plans, plan, objects.values()),
             config=config,
             config_map=config_map,
             service=self._service(key),
+            detection_job=self._detection_job(key),
+            jobs_unseen=self._sources.jobs_unseen(),
             admin=heard.admin,
-            left=self._left(cluster, plan, must=bool(looks)),
+            left=self._left(cluster, plan, view),
             ownerless=ownerless(eyes.caches.of_cluster(key), cluster),
             program_missing=self._lacking(Version.parse(plan.spec.version), heard.running),
             rivals=() if objects else tuple(rivals_of(cluster, eyes.caches.clusters)),
+            apart=tuple(locks_apart(cluster, eyes.caches.clusters)),
         )
 
     async def _plan(
@@ -134,6 +150,8 @@ class Observer:
         groups: dict[str, FoundationDBProcessGroup],
     ) -> tuple[Transport, Plan]:
         """Return how processes listen from now on, and what follows from it and from the spec."""
+        if heard.connection is None:
+            must_not_begin(cluster, groups.values())
         plans = self._sources.plans
         transport = await self._sources.listening.judge(
             cluster, plans, groups, heard.connection, heard.status
@@ -153,18 +171,23 @@ class Observer:
         name = ObjectKey(cluster.namespace, headless_service_name(cluster.name))
         return self._sources.eyes.caches.services.get(name)
 
-    def _left(self, cluster: FoundationDBCluster, plan: Plan, *, must: bool) -> Left:
+    def _detection_job(self, cluster: ObjectKey) -> WholeCronJob | None:
+        name = ObjectKey(cluster.namespace, detection_job_name(cluster.name))
+        return self._sources.jobs.get(name)
+
+    def _left(self, cluster: FoundationDBCluster, plan: Plan, view: ClusterView) -> Left:
         """Return what was left or lost; a claim that cannot be read hides it, which may matter."""
         try:
             return left_of(self._sources.eyes.caches, cluster, plan.spec)
         except SpecInvalid:
-            if must:
+            if leftovers.concerns(view) or additions.missing(view):
                 raise
             return Left()
 
     def forget(self, cluster: ObjectKey) -> None:
         """Let go of what was kept for a cluster that is gone."""
         self._places.pop(cluster, None)
+        self._attention.forget(cluster)
         self._sources.databases.forget(cluster)
         self._sources.eyes.board.forget(cluster)
 
@@ -238,21 +261,11 @@ class Observer:
         return self._sources.databases.lacking(wanted)
 
     def _post(
-        self, cluster: FoundationDBCluster, plan: Plan, heard: _Heard, data: dict[str, str]
-    ) -> None:
-        """Let the controller of groups know what the database said."""
-        zone, available = maintenance(heard.status), health.is_available(heard.status)
-        target = Version.parse(plan.spec.version)
-        posted = Posted(
-            at=heard.status.at,
-            processes=processes.roster(heard.status),
-            version=target if are_compatible(target, heard.running) else heard.running,
-            maintenance_zone=zone.value.zone if isinstance(zone, Known) and zone.value else "",
-            data=data,
-            available=isinstance(available, Known) and available.value,
-            skipped=plan.spec.skip,
-        )
-        self._sources.eyes.board.post(cluster.metadata.key, posted)
+        self, cluster: ObjectKey, plan: Plan, heard: _Heard, data: dict[str, str], ground: _Ground
+    ) -> str:
+        """Let the controller of groups know what is true; return why taints are not known."""
+        self._sources.eyes.board.post(cluster, _posted(plan, heard, data, ground))
+        return ground.reason if isinstance(ground, Unknown) else ""
 
     # ------------------------------------------------------------------ process groups
 
@@ -264,6 +277,32 @@ class Observer:
             for it in found
             if cluster_uid(it) == cluster.metadata.uid and _is_named(it)
         }
+
+
+def _posted(plan: Plan, heard: _Heard, data: dict[str, str], ground: _Ground) -> Posted:
+    zone, available = maintenance(heard.status), health.is_available(heard.status)
+    target = Version.parse(plan.spec.version)
+    return Posted(
+        at=heard.status.at,
+        processes=processes.roster(heard.status),
+        version=target if are_compatible(target, heard.running) else heard.running,
+        maintenance_zone=zone.value.zone if isinstance(zone, Known) and zone.value else "",
+        data=data,
+        available=isinstance(available, Known) and available.value,
+        skipped=plan.spec.skip,
+        taints=ground.value if isinstance(ground, Known) else None,
+        excluded=_excluded(plan, heard.status),
+    )
+
+
+def _excluded(plan: Plan, status: Status) -> frozenset[str] | None:
+    """Return which hosts are excluded, where that matters to groups: where some stay after all."""
+    if not plan.spec.automation_options.cancel_replacements_for_process_groups:
+        return frozenset()
+    found = exclusions.excluded(status)
+    if not isinstance(found, Known):
+        return None
+    return frozenset(it.host for it in found.value if isinstance(it, ByAddress))
 
 
 def _data(config_map: ConfigMap | None) -> dict[str, str]:
@@ -282,6 +321,14 @@ def _is_named(group: FoundationDBProcessGroup) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _outdated(
+    plans: Plans, plan: Plan, groups: Iterable[FoundationDBProcessGroup]
+) -> frozenset[str]:
+    """Return the names of those that stay and are not what they would be made as now."""
+    staying = (it for it in groups if not it.spec.remove)
+    return frozenset(it.metadata.name for it in staying if not plans.is_shaped(plan, it))
 
 
 def _kinds(objects: Iterable[FoundationDBProcessGroup]) -> Kinds:

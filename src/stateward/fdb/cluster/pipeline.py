@@ -23,6 +23,7 @@ from stateward.fdb.cluster.steps.making.delete_pods_for_buggification import (
 from stateward.fdb.cluster.steps.making.recall_process_groups import RecallProcessGroups
 from stateward.fdb.cluster.steps.making.settle_left_volumes import SettleLeftVolumes
 from stateward.fdb.cluster.steps.making.update_config_map import UpdateConfigMap
+from stateward.fdb.cluster.steps.making.update_detection_job import UpdateDetectionJob
 from stateward.fdb.cluster.steps.making.update_labels import UpdateLabels
 from stateward.fdb.cluster.steps.making.update_pod_config import UpdatePodConfig
 from stateward.fdb.cluster.steps.making.update_process_groups import UpdateProcessGroups
@@ -42,6 +43,7 @@ from stateward.fdb.cluster.steps.telling.check_client_compatibility import Check
 from stateward.fdb.cluster.steps.telling.check_maintenance_mode import CheckMaintenanceMode
 from stateward.fdb.cluster.steps.telling.check_place import CheckPlace
 from stateward.fdb.cluster.steps.telling.check_prefix import CheckPrefix
+from stateward.fdb.cluster.steps.telling.coordinate_operators import CoordinateOperators
 from stateward.fdb.cluster.steps.telling.update_lock_configuration import UpdateLockConfiguration
 from stateward.fdb.cluster.steps.telling.update_status import UpdateStatus
 from stateward.runtime.pipeline import Step
@@ -51,13 +53,15 @@ def steps(tools: Tools) -> tuple[Step[Seen], ...]:
     """Return all steps. The status is written once more when they are through."""
     return (
         UpdateStatus(),  # what was learned is on record before anybody acts by it
-        UpdateLockConfiguration(),  # who is banned is told before anything is done
+        CoordinateOperators(tools),  # whose turn it is, among all operators of the database
+        UpdateLockConfiguration(tools),  # who is banned is told before anything is done
         SettleLeftVolumes(tools),  # how an old database is found is not overwritten unasked
         RecallProcessGroups(tools),  # all judge by the groups that are seen: first all are there
         CheckPrefix(),  # who could not be told from another cluster makes nothing
         CheckPlace(),  # no file says that processes are where they cannot be
         CheckCertificates(),  # without them nothing is begun, and never in plain text
         UpdateConfigMap(tools),  # pods that are about to be made find their files
+        UpdateDetectionJob(tools),  # it needs that file; whatever is wrong with it, all go on
         CheckClientCompatibility(tools),  # an upgrade that would cut clients off goes no further
         MarkListed(tools),  # what people want to go first: the spec names it
         ReplaceMisconfiguredPods(tools),  # then what cannot become as wanted ...

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api.kind import FoundationDBCluster, FoundationDBProcessGroup
+from stateward.fdb.build.detection import WholeCronJob
 from stateward.fdb.build.wanted import Wanted
 from stateward.fdb.cluster.book import Book
 from stateward.fdb.decide.groups.leftovers import Left
@@ -43,6 +44,12 @@ class Seen:
     program_missing: str = ""
     #: Clusters that were here first, with the same prefix and the same database.
     rivals: tuple[str, ...] = ()
+    #: Clusters of the same database that keep their lock elsewhere in it.
+    apart: tuple[str, ...] = ()
+    #: The job that looks for missing processes, as it is.
+    detection_job: WholeCronJob | None = None
+    #: Why nobody knows whether there is one; empty: it can be seen.
+    jobs_unseen: str = ""
     book: Book = field(default_factory=Book)
 
     def pairs(self) -> Iterator[Pair]:

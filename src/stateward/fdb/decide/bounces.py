@@ -44,7 +44,7 @@ def plan(view: ClusterView) -> BouncePlan:
     # While listeners change no pod is made anew, so nobody waits for that.
     not_now = _NOT_YET if view.transport.converts else _NOT_NOW
     ready = [it for it in wanting if not it.has(*not_now)]
-    ready = [it for it in ready if not _is_left_out(view, it)]
+    ready = [it for it in ready if not is_left_out(view, it)]
     if waiting := _waiting(every, ready):
         return BouncePlan(waiting=waiting)
     addresses = tuple(it.addresses[0] for one in ready for it in one.processes)
@@ -71,7 +71,8 @@ def _patience(view: ClusterView) -> float:
     return view.spec.automation_options.ignore_missing_processes_seconds
 
 
-def _is_left_out(view: ClusterView, it: GroupView) -> bool:
+def is_left_out(view: ClusterView, it: GroupView) -> bool:
+    """Tell whether a group is not to be restarted, for a test."""
     return is_target(view.spec.buggify.ignore_during_restart, it.id)
 
 

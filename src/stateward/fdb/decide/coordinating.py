@@ -6,7 +6,7 @@ TLS or without. While a cluster is on its way from one to the other, the way of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
 from typing import Final
@@ -149,9 +149,10 @@ def candidates(view: ClusterView) -> tuple[Candidate, ...]:
 class _Scene:
     """All who report, how they are named, and who of them coordinates."""
 
-    def __init__(self, view: ClusterView) -> None:
+    def __init__(self, view: ClusterView, elsewhere: Collection[str] = ()) -> None:
         found = roster(view.database)
         self._view = view
+        self._elsewhere = frozenset(elsewhere)
         self._groups = {str(it.id): it for it in view.groups}
         spec = view.spec
         self._named = (
@@ -222,7 +223,7 @@ class _Scene:
             return "does not say whose it is"
         group = self._groups.get(instance)
         if group is None:
-            return ""
+            return "is about to go" if instance in self._elsewhere else ""
         if group.marked or group.leaving:
             return "is about to go"
         return "shall be removed" if is_target(self._named, group.id) else ""
@@ -269,9 +270,12 @@ def rule(view: ClusterView) -> Rule:
     return is_ if is_.count > shall.count else shall
 
 
-def judge(view: ClusterView) -> CoordinatorPlan:
-    """Return what is wrong with the coordinators, and who they shall be instead."""
-    scene = _Scene(view)
+def judge(view: ClusterView, elsewhere: Collection[str] = ()) -> CoordinatorPlan:
+    """Return what is wrong with the coordinators, and who they shall be instead.
+
+    ``elsewhere`` are groups of other operators that shall go.
+    """
+    scene = _Scene(view, elsewhere)
     if scene.unknown or not scene.told:
         why = scene.unknown or "nobody knows who coordinates"
         return CoordinatorPlan(why_not=why)

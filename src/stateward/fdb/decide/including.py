@@ -2,7 +2,7 @@
 
 An exclusion that a person made, or another operator, is none of ours: only what names a group that
 went is taken back, by its own name or by an address that nobody else has who shall go. And what
-names a group that shall stay after all, because the spec says so by its name.
+stands for a group that shall stay after all, because the spec says so.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from stateward.fdb.api.questions import is_target
 from stateward.fdb.model.exclusions import ByAddress, ByLocality, Exclusion, of_instance
 from stateward.fdb.views import ClusterView, GroupView
 
@@ -35,16 +36,40 @@ def inclusions(
 
 
 def cancelled(view: ClusterView) -> tuple[GroupView, ...]:
-    """Return who stays because the spec names it: not those whom a person may have excluded."""
-    kept = frozenset(view.spec.automation_options.cancel_replacements_for_process_groups)
+    """Return who stays because the spec says so."""
+    kept = view.spec.automation_options.cancel_replacements_for_process_groups
     if not kept:
         return ()
-    return tuple(it for it in view.staying() if not it.leaving and str(it.id) in kept)
+    return tuple(it for it in view.staying() if not it.leaving and is_target(kept, it.id))
 
 
-def retained(groups: Sequence[GroupView], listed: Collection[Exclusion]) -> tuple[Exclusion, ...]:
-    """Return what to take back for groups that stay after all: what names them, and no address."""
-    return tuple(mine for it in groups if (mine := of_instance(str(it.id))) in listed)
+def retained(view: ClusterView, listed: Collection[Exclusion]) -> tuple[Exclusion, ...]:
+    """Return what to take back for groups that stay after all.
+
+    That is what names them; and addresses, where groups are excluded by these, or where the spec
+    names the very group: one that another has who shall go stays excluded.
+    """
+    every = (entry for entries in _kept(view, listed).values() for entry in entries)
+    return tuple(dict.fromkeys(every))
+
+
+def returning(view: ClusterView, listed: Collection[Exclusion]) -> frozenset[str]:
+    """Return the names of groups that stay after all, and have yet to be included for it."""
+    return frozenset(_kept(view, listed))
+
+
+def _kept(view: ClusterView, listed: Collection[Exclusion]) -> dict[str, tuple[Exclusion, ...]]:
+    """Return by the names of groups what is to be taken back for them."""
+    options = view.spec.automation_options
+    in_use = {host for it in view.groups if it.marked for host in it.addresses}
+    found: dict[str, tuple[Exclusion, ...]] = {}
+    for it in cancelled(view):
+        named = str(it.id) in options.cancel_replacements_for_process_groups
+        if named or not options.use_localities_for_exclusion:
+            found[it.name] = _entries(it, in_use, listed)
+        elif (mine := of_instance(str(it.id))) in listed:
+            found[it.name] = (mine,)
+    return {name: entries for name, entries in found.items() if entries}
 
 
 def _entries(

@@ -8,19 +8,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Final
 
 from stateward.core.facts import Known
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide.coordinating import coordinates, coordinators_now
-from stateward.fdb.decide.held import KEEPS, is_whole, order
+from stateward.fdb.decide.held import KEEPS, Held, is_whole, order
 from stateward.fdb.decide.layouts.needs import HALLS, lacking_without
 from stateward.fdb.guards.database import redundancy
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model import locality
 from stateward.fdb.model.classes import ProcessClass
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.status.processes import roster
 from stateward.fdb.views import ClusterView, GroupView
+
+_SHOWN: Final = 5
 
 
 def surplus(view: ClusterView) -> tuple[GroupView, ...]:
@@ -36,6 +40,18 @@ def surplus(view: ClusterView) -> tuple[GroupView, ...]:
         wanted = view.counts.get(mine[0].process_class, 0)
         if len(mine) > wanted:
             found += _too_many(view, mine, wanted)
+    return tuple(found)
+
+
+def contradicted(view: ClusterView) -> tuple[Held, ...]:
+    """Return of which classes more groups are never to be removed than there shall be."""
+    found = []
+    for kind in sorted({it.process_class for it in view.staying()}):
+        kept = [str(it.id) for it in view.of_class(kind) if not it.marked and _must_stay(view, it)]
+        wanted = view.counts.get(kind, 0)
+        if len(kept) > wanted:
+            words = f"{wanted} of class {kind} are wanted, and {len(kept)} are never to be removed"
+            found.append(Held("", f"{words}: {some_of(kept, _SHOWN)}"))
     return tuple(found)
 
 

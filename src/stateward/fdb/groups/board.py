@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from stateward.core.facts import Fact, Known, Unknown
 from stateward.core.version import Version
+from stateward.fdb.decide.groups.taints import Taints
 from stateward.fdb.status.processes import Reporting, Roster
 from stateward.kube.meta import ObjectKey
 
@@ -31,11 +32,23 @@ class Posted:
     available: bool = False
     #: Whether the cluster is only looked at: when it is let go, all are looked at anew.
     skipped: bool = False
+    #: Taints of nodes, where these matter; None: nobody could look at nodes.
+    taints: Taints | None = field(default_factory=dict)
+    #: Hosts that are excluded, where groups shall stay after all; None: nobody knows.
+    excluded: frozenset[str] | None = frozenset()
 
     @property
     def frame(self) -> tuple[object, ...]:
         """What is said of all groups alike."""
-        return self.version, self.maintenance_zone, self.data, self.available, self.skipped
+        return (
+            self.version,
+            self.maintenance_zone,
+            self.data,
+            self.available,
+            self.skipped,
+            self.taints,
+            self.excluded,
+        )
 
     def of_group(self, group: str) -> Fact[tuple[Reporting, ...]]:
         """Return who of a process group reports, by its id."""

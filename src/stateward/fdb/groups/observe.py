@@ -22,6 +22,7 @@ from stateward.kube.errors import NotFound
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.objects.pods import Container, Pod
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS, Resource
+from stateward.kube.selector import EVERYTHING, LabelSelector
 
 T = TypeVar("T", bound=Object)
 
@@ -62,6 +63,8 @@ class Eyes:
     clock: Clock
     #: Pods whose sidecars gave no answer when they were asked last, by UID.
     silent: set[str] = field(default_factory=set)
+    #: Which clusters this operator looks after, by their labels.
+    ours: LabelSelector = EVERYTHING
 
     def around(self, cluster: ObjectKey) -> Around:
         """Return what is to be seen of a cluster, whichever of its groups is looked at."""
@@ -133,8 +136,9 @@ def _places(pod: Pod) -> Iterator[tuple[str, Container]]:
 async def look(eyes: Eyes, client: Getter, group: FoundationDBProcessGroup) -> GroupSeen:
     """Return a group as it is: what may be deleted, and that its cluster is gone, is asked live."""
     seen = eyes.glance(group)
-    if seen.fate is Fate.UNSEEN and (seen.cluster_uid or group.metadata.deleting):
-        seen = replace(seen, fate=await _fate(client, group))
+    owned = seen.cluster_uid or group.metadata.deleting
+    if seen.fate is Fate.UNSEEN and (owned or eyes.ours.requirements):
+        seen = replace(seen, fate=await _fate(client, group, eyes.ours))
     if not group.metadata.deleting or not seen.may_leave:
         return seen
     return replace(
@@ -165,7 +169,7 @@ def _intent(group: FoundationDBProcessGroup) -> tuple[object, ...]:
     return metadata.uid, metadata.generation, metadata.deleting, cluster_uid(group)
 
 
-async def _fate(client: Getter, group: FoundationDBProcessGroup) -> Fate:
+async def _fate(client: Getter, group: FoundationDBProcessGroup, ours: LabelSelector) -> Fate:
     """Return what became of a cluster that the cache does not show.
 
     Of a group that nobody owns it is gone when none has its name: one that has may yet own it.
@@ -173,6 +177,8 @@ async def _fate(client: Getter, group: FoundationDBProcessGroup) -> Fate:
     cluster, uid = await found(client, CLUSTERS, cluster_key(group)), cluster_uid(group)
     if cluster is None or (uid and cluster.metadata.uid != uid):
         return Fate.GONE
+    if not ours.matches(cluster.metadata.labels):
+        return Fate.ELSEWHERE
     if not uid:
         return Fate.UNSEEN
     return Fate.LEAVING if cluster.metadata.deleting else Fate.UNSEEN

@@ -16,14 +16,13 @@ from stateward.core.errors import (
 from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, Wait, wake_after
 from stateward.fdb.api.group import FoundationDBProcessGroupStatus
 from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBProcessGroup
-from stateward.fdb.decide.groups.conditions import settles_in
 from stateward.fdb.groups.acts import SyncFiles
 from stateward.fdb.groups.decide import next_acts
 from stateward.fdb.groups.observe import Eyes, look
 from stateward.fdb.groups.performing import Agents, Performed, Performer
-from stateward.fdb.groups.seen import GroupSeen
+from stateward.fdb.groups.seen import Fate, GroupSeen
 from stateward.fdb.groups.status import says_more, status_of, still_coming
-from stateward.fdb.groups.viewing import failed_after, view_of
+from stateward.fdb.groups.viewing import settles, view_of
 from stateward.kube.client import Client, MergePatch
 from stateward.kube.codec import plain
 from stateward.kube.errors import NotFound
@@ -76,6 +75,9 @@ class GroupReconciler:
             seen = await look(self._eyes, self._client, group)
         except SpecInvalid as error:  # an object of its name cannot be read
             return Retry(_BLOCKED_AGAIN, error.reason, error.message)
+        if seen.fate is Fate.ELSEWHERE:  # two who tell how it is would never agree
+            self._restless.pop(key, None)
+            return DONE
         performed = await self._act(seen)
         report = performed.report
         about = ObjectReference.of(PROCESS_GROUPS, group.metadata)
@@ -84,7 +86,7 @@ class GroupReconciler:
         left = await self._tell(seen, outcome, performed)
         if report.failure is not None:
             raise report.failure.error
-        moments = [it for it in (left, performed.again, _settles(seen)) if it is not None]
+        moments = [it for it in (left, performed.again, settles(seen)) if it is not None]
         return _looked_at_again(outcome, min(moments, default=None))
 
     async def _act(self, seen: GroupSeen) -> Performed:
@@ -145,11 +147,6 @@ def _outcome(report: Report) -> Outcome:
         return failure.outcome
     said = [it.outcome for it in report.said]
     return next(_worst_first(said), DONE)
-
-
-def _settles(seen: GroupSeen) -> float | None:
-    """Return in how many seconds its pod is judged otherwise, of which no event will tell."""
-    return None if seen.pod is None else settles_in(seen.pod, seen.now, failed_after(seen))
 
 
 def _worst_first(said: list[Outcome]) -> Iterator[Outcome]:

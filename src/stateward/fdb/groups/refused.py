@@ -21,6 +21,9 @@ from stateward.kube.errors import (
 
 #: Nobody but a person can change its mind about these; a quota that is used up is forbidden, too.
 _REFUSALS: Final = (BadRequest, Forbidden, Invalid, MethodNotAllowed, TooLarge, WrongType)
+#: What Kubernetes says of a namespace that may have no more.
+_QUOTA: Final = "exceeded quota"
+_MORE: Final = "let the namespace have more, or ask for less"
 #: Seconds until something is tried again that a peer in trouble did not take.
 _TROUBLED: Final = 2.0
 #: Seconds until we look again at what somebody else wrote; a watch tells sooner.
@@ -46,5 +49,7 @@ def _refusal(what: str, error: ApiError) -> Blocked | None:
     failed = isinstance(error, ServerFailed) and error.code == ServerFailed.code
     if not failed and not isinstance(error, _REFUSALS):
         return None
+    if isinstance(error, Forbidden) and _QUOTA in error.message:
+        return Blocked("QuotaExceeded", f"{what}: {error.message}", _MORE)
     hint = error.hint or "mend what the spec says about it, or what refuses it"
     return Blocked("ObjectRefused", f"{what}: {error.message}", hint)

@@ -25,6 +25,8 @@ class Fate(StrEnum):
     LEAVING = "leaving"
     #: Asked past the cache: there is none of this UID.
     GONE = "gone"
+    #: Asked past the cache: it is there, and another operator looks after it.
+    ELSEWHERE = "elsewhere"
     #: The cache does not show it, which means nothing.
     UNSEEN = "unseen"
 

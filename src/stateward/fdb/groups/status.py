@@ -22,10 +22,11 @@ from stateward.fdb.api.group import (
     ProcessReport,
     ResourceReport,
 )
+from stateward.fdb.decide.groups.taints import TAINTED, mattering
 from stateward.fdb.decide.groups.troubles import hindrance_of, trouble_of
 from stateward.fdb.groups.decide import service_ip
 from stateward.fdb.groups.seen import GroupSeen
-from stateward.fdb.groups.viewing import reporting
+from stateward.fdb.groups.viewing import ground_of, reporting
 from stateward.fdb.model import locality, names
 from stateward.fdb.status.processes import Reporting
 from stateward.fdb.views import GroupView
@@ -57,7 +58,7 @@ _WORDS: Final[Mapping[Kind, str]] = {
     Kind.INCORRECT_SIDECAR_IMAGE: "the sidecar of its pod has another image than it shall have",
     Kind.INCORRECT_COMMAND_LINE: "a process has other arguments, or another version",
     Kind.PROCESS_IS_MARKED_AS_EXCLUDED: "a process is excluded though the group shall stay",
-    Kind.NODE_TAINT_REPLACING: "it is replaced, because its node is tainted",
+    Kind.NODE_TAINT_REPLACING: "it is to be replaced, because its node is tainted",
     Kind.NODE_TAINT_DETECTED: "its node is tainted",
     Kind.PROCESS_HAS_HIGH_RUN_LOOP_BUSY: "a process is very busy",
 }
@@ -85,9 +86,10 @@ def status_of(seen: GroupSeen, view: GroupView, outcome: Outcome) -> FoundationD
 # ------------------------------------------------------------------ conditions
 def _conditions(seen: GroupSeen, view: GroupView, outcome: Outcome) -> Iterator[Condition]:
     """Yield Ready, and all that is wrong; times tell of transitions."""
-    wrong = [it for it in _WORDS if it in view.conditions]
+    every = [it for it in _WORDS if it in view.conditions]
+    wrong = [it for it in every if it not in TAINTED]  # who is on a tainted node serves
     generation = seen.group.metadata.generation
-    for kind in wrong:
+    for kind in every:
         yield Condition(
             type=kind.value,
             status="True",
@@ -116,9 +118,19 @@ def _words(seen: GroupSeen, kind: Kind) -> str:
         return "its PersistentVolumeClaim is being deleted"
     if kind is Kind.MISSING_SERVICE and seen.service is not None:
         return "its service is being deleted"
+    if kind in TAINTED:
+        return f"{_WORDS[kind]}{_taints(seen)}"
     hindered = kind in _HINDERED and seen.pod is not None and not seen.pod.metadata.deleting
     why = hindrance_of(seen.pod) if hindered and seen.pod is not None else ""
     return f"{_WORDS[kind]}: {why}" if why else _WORDS[kind]
+
+
+def _taints(seen: GroupSeen) -> str:
+    """Return which taints of which node matter; nothing: nobody could look."""
+    ground = ground_of(seen)
+    keys = mattering(ground.taints or (), ground.options or ())
+    node = "" if seen.pod is None else seen.pod.spec.node_name
+    return f": {node} has {', '.join(keys)}" if keys else ""
 
 
 def _readiness(

@@ -11,10 +11,12 @@ from stateward.core.facts import Fact, Known, Unknown
 from stateward.core.moments import from_rfc3339
 from stateward.core.version import Version
 from stateward.fdb.api import questions
+from stateward.fdb.api.defaults import folded
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.build import config_map
 from stateward.fdb.build.servers import commandlines, environment
-from stateward.fdb.decide.groups.conditions import GroupFacts, conditions
+from stateward.fdb.decide.groups.conditions import GroupFacts, conditions, settles_in
+from stateward.fdb.decide.groups.taints import Ground, ripens_in
 from stateward.fdb.decide.groups.troubles import trouble_of
 from stateward.fdb.groups.decide import ordered_to_go, service_ip
 from stateward.fdb.groups.memo import Memo
@@ -163,6 +165,7 @@ def facts_of(seen: GroupSeen, memo: Memo) -> GroupFacts:
         sidecar_silent=seen.silent,
         now=seen.now,
         failed_after=failed_after(seen),
+        ground=ground_of(seen),
     )
 
 
@@ -203,13 +206,24 @@ def addresses(seen: GroupSeen) -> tuple[str, ...]:
     """Return the hosts that a group has or had, the last one first.
 
     While it shall go, or nobody could tell the database of another one, none is forgotten: what is
-    excluded by address must be excluded by all of them.
+    excluded by address must be excluded by all of them. Nor is one that is excluded still of who
+    stays after all: by it that is taken back.
     """
     before, now = seen.group.status.addresses, _hosts(seen)
     available = seen.posted is not None and seen.posted.available
     if now and available and not seen.group.spec.remove:
-        return now
+        before = tuple(it for it in before if _is_to_be_included(seen, it))
     return (*now, *(it for it in before if it not in now))
+
+
+def _is_to_be_included(seen: GroupSeen, host: str) -> bool:
+    """Tell whether a group shall stay after all, and an address of it may be excluded still."""
+    if seen.posted is None or seen.cluster is None:
+        return True
+    kept = folded(seen.cluster.spec).automation_options.cancel_replacements_for_process_groups
+    if not questions.is_target(kept, ProcessGroupID.parse(seen.group.spec.process_group_id)):
+        return False
+    return seen.posted.excluded is None or host in seen.posted.excluded
 
 
 def _hosts(seen: GroupSeen) -> tuple[str, ...]:
@@ -269,6 +283,32 @@ def _expected_zone(seen: GroupSeen) -> str:
             return pod.spec.node_name
         case _:
             return environment.environment(seen.group, pod).get(_ZONE_VARIABLE, "")
+
+
+def ground_of(seen: GroupSeen) -> Ground:
+    """Return what is known of the node that the pod of a group is on."""
+    every = None if seen.posted is None else seen.posted.taints
+    node = "" if seen.pod is None else seen.pod.spec.node_name
+    options = None if seen.cluster is None else seen.cluster.spec.automation_options.replacements
+    return Ground(
+        taints=None if every is None else every.get(node, ()),
+        options=None if options is None else options.taint_replacement_options,
+        replaces=options is not None and options.enabled,
+    )
+
+
+def settles(seen: GroupSeen) -> float | None:
+    """Return in how many seconds a group is judged otherwise, of which no event will tell."""
+    if seen.pod is None:
+        return None
+    told = kube.find(seen.group.status.conditions, GroupConditionType.NODE_TAINT_DETECTED)
+    since = None if told is None or told.status != "True" else _since(told.last_transition_time)
+    detected = seen.now if since is None else since
+    moments = (
+        settles_in(seen.pod, seen.now, failed_after(seen)),
+        ripens_in(ground_of(seen), detected, seen.now),
+    )
+    return min((it for it in moments if it is not None), default=None)
 
 
 def failed_after(seen: GroupSeen) -> float:

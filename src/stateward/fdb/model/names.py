@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
+from stateward.core.naming import truncated_name
 from stateward.fdb.model.classes import ProcessClass
 
 GROUP: Final = "apps.foundationdb.org"
@@ -28,8 +29,8 @@ _MANAGED: Final = ("app.kubernetes.io/managed-by", "stateward-fdb")
 OURS: Final = "=".join(_MANAGED)
 #: Of which cluster (its UID) a claim holds data; a claim of an earlier one has another.
 CLUSTER_UID_LABEL: Final = "stateward.dev/cluster-uid"
-#: In whose name fields are applied.
-FIELD_MANAGER: Final = "stateward-fdb"
+#: In whose name fields are applied: as the process calls itself when it creates something.
+FIELD_MANAGER: Final = "stateward-foundationdb"
 #: As whom a database counts us among its clients.
 LOG_GROUP: Final = "fdb-kubernetes-operator"
 #: Keeps a process group's object until its pod, its claim and its service are gone.
@@ -50,6 +51,10 @@ LAUNCHER_CONFIGURATION: Final = f"{DOMAIN}/launcher-current-configuration"
 LAUNCHER_ENVIRONMENT: Final = f"{DOMAIN}/launcher-environment"
 #: On a cluster: what becomes of volumes that an earlier one of its name left.
 LEFT_VOLUMES: Final = f"{DOMAIN}/left-volumes"
+#: On a cluster: when somebody saw last that processes of it are missing; the operator looks then.
+MISSING_DETECTED: Final = f"{DOMAIN}/missing-processes-detected"
+#: On pods of the job that looks for them: whose they are, by no label that pods of a cluster have.
+DETECTS: Final = "stateward.dev/detects-missing"
 #: On a pod: the certificate that its sidecar was last seen to show, by its SHA-256.
 SIDECAR_CERTIFICATE: Final = "stateward.dev/sidecar-certificate"
 #: The container that was the sidecar of a pod before its image was changed in place, and which
@@ -65,6 +70,8 @@ INIT_CONTAINER: Final = "foundationdb-kubernetes-init"
 _NUMBER: Final = r"(?P<number>0|[1-9][0-9]{0,8})"
 _ID: Final = re.compile(rf"(?:(?P<prefix>.+)-)?(?P<kind>[a-z_]+)-{_NUMBER}", re.ASCII)
 _POD: Final = re.compile(rf"(?P<kind>[a-z]+(?:-[a-z]+)*)-{_NUMBER}", re.ASCII)
+#: How long the name of a CronJob may be.
+_CRON_JOB: Final = 52
 #: Ids of the same groups are read again and again.
 _REMEMBERED: Final = 16_384
 _CLASSES: Final = frozenset(ProcessClass)
@@ -149,6 +156,17 @@ def headless_service_name(cluster: str) -> str:
 def config_map_name(cluster: str) -> str:
     """Return where pods find the cluster file and how to start processes."""
     return f"{cluster}-config"
+
+
+def detection_job_name(cluster: str) -> str:
+    """Return what the CronJob is called that looks for missing processes.
+
+    Its jobs add eleven characters to it, and have names of 63 at most.
+
+    >>> detection_job_name("shop")
+    'shop-detect-missing'
+    """
+    return truncated_name(cluster, "detect-missing", limit=_CRON_JOB)
 
 
 def dns_name(pod: str, cluster: str, namespace: str, domain: str) -> str:

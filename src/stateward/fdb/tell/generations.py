@@ -19,7 +19,9 @@ from stateward.fdb.status.health import is_available
 from stateward.fdb.views import ClusterView, GroupView
 
 #: Told, but no reason to call a group unwell: all others are.
-HARMLESS: Final = frozenset({Kind.READY, Kind.PROCESS_HAS_HIGH_RUN_LOOP_BUSY})
+HARMLESS: Final = frozenset({
+    Kind.READY, Kind.PROCESS_HAS_HIGH_RUN_LOOP_BUSY, Kind.NODE_TAINT_DETECTED,
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

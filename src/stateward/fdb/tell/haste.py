@@ -25,6 +25,7 @@ def _essence(status: FoundationDBClusterStatus) -> FoundationDBClusterStatus:
         process_groups=(),
         process_groups_truncated=False,
         reconciled_process_groups=0,
+        locks=replace(status.locks, until=None),  # every act extends it
         blockers=tuple(replace(it, message="") for it in status.blockers),
         conditions=tuple(replace(it, message="") for it in status.conditions),
     )

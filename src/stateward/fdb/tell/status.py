@@ -25,11 +25,14 @@ from stateward.fdb.api.status import (
 )
 from stateward.fdb.decide import configuration, coordinating
 from stateward.fdb.decide.coordinating import CoordinatorPlan
+from stateward.fdb.decide.operators import acting
 from stateward.fdb.decide.tls import stages
 from stateward.fdb.decide.tls.stages import Stage
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.intents import Intents
+from stateward.fdb.model.locks import Found
 from stateward.fdb.status import configuration as told
 from stateward.fdb.status import health, movement
 from stateward.fdb.status.complaints import is_emulated
@@ -43,6 +46,7 @@ from stateward.fdb.tell.generations import (
     reconciled_groups,
 )
 from stateward.fdb.tell.mirror import mirror
+from stateward.fdb.tell.operators import locks_of, synchronization
 from stateward.fdb.views import ClusterView
 from stateward.kube import conditions
 from stateward.kube.crd.blockers import Blocker
@@ -75,6 +79,12 @@ class Told:
     maintenance: MaintenanceModeInfo | None = None
     #: What is thought of the coordinators; None: nobody has thought of them yet.
     coordinators: coordinating.CoordinatorPlan | None = None
+    #: Whose the lock of the database is; None: nobody has looked.
+    locks: Found | None = None
+    #: What operators of the database tell each other; None: nobody has looked.
+    intents: Intents | None = None
+    #: Nothing is said to them any more.
+    silenced: bool = False
     #: The spec cannot be honoured, so nothing is as it says.
     invalid: bool = False
     #: Objects that are not as wanted.
@@ -92,15 +102,7 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
     former = view.status
     outcomes = [_blocking(outcome, pass_) for _, outcome in pass_.said]
     judged = _coordinating(view, pass_)
-    wrong = judged.wrong
-    differences = Differences(
-        configuration=_configuration_differs(view),
-        coordinators=bool(wrong) or (bool(judged.why_not) and _is_new(view)),
-        config_map=pass_.config_map_differs,
-        services=pass_.services_differ,
-        outdated=pass_.outdated,
-    )
-    truths = generations(view, differences)
+    truths = generations(view, _differences(view, pass_, judged))
     if pass_.invalid:
         truths = msgspec.structs.replace(truths, reconciled=former.generations.reconciled)
     reconciled = is_as_asked(truths, view.generation) and not pass_.invalid
@@ -118,7 +120,7 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         required_addresses=pass_.addresses,
         has_incorrect_config_map=pass_.config_map_differs,
         has_incorrect_service_config=pass_.services_differ,
-        needs_new_coordinators=bool(wrong),
+        needs_new_coordinators=bool(judged.wrong),
         running_version=str(pass_.running or view.running_version),
         runs=_runs(view, pass_),
         connection_string=str(connection) if connection is not None else former.connection_string,
@@ -135,14 +137,27 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         blockers=_blockers(view, outcomes, pass_, reconciled=reconciled),
         progress=_progress(view, outcomes, pass_, stage),
         maintenance_mode_info=_maintenance(view, pass_),
+        locks=locks_of(view, pass_.locks),
+        synchronization=synchronization(view, pass_.intents, silenced=pass_.silenced),
         conditions=conditions.merge(former.conditions, said, view.now),
+    )
+
+
+def _differences(view: ClusterView, pass_: Told, judged: CoordinatorPlan) -> Differences:
+    return Differences(
+        configuration=_configuration_differs(view),
+        coordinators=bool(judged.wrong) or (bool(judged.why_not) and _is_new(view)),
+        config_map=pass_.config_map_differs,
+        services=pass_.services_differ,
+        outdated=pass_.outdated,
     )
 
 
 def _coordinating(view: ClusterView, pass_: Told) -> CoordinatorPlan:
     if not view.configured:
         return CoordinatorPlan()
-    return pass_.coordinators or coordinating.judge(view)
+    elsewhere = acting.going_elsewhere(pass_.intents, questions.lock_owner(view.spec))
+    return pass_.coordinators or coordinating.judge(view, elsewhere)
 
 
 def _said(

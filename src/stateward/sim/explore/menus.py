@@ -36,7 +36,7 @@ PAUSES: Final = tuple(
 
 
 #: How calls begin that are not to Kubernetes.
-_BESIDE: Final = ("etcd ", "fdbcli ", "sidecar ")
+_BESIDE: Final = ("etcd ", "fdbcli ", "fdbkeys ", "sidecar ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any, Final
 
@@ -56,12 +57,14 @@ class Diary:
     def open(self, it: Peopled) -> None:
         """Begin to listen; nothing in the world changes by it."""
         clock = it.world.loop.time
-        it.world.api.store.listen(lambda event: self._changed(clock(), event))
-        it.world.weather.listeners.append(
-            lambda _, __: self._look_beside(clock(), self._product.pictures(it))
-        )
+        for part in it.world.parts:
+            part.api.store.listen(partial(self._changed, clock, part.place or "kubernetes"))
+            part.weather.listeners.append(
+                lambda _, __: self._look_beside(clock(), self._product.pictures(it))
+            )
 
-    def _changed(self, now: float, event: StoreEvent) -> None:
+    def _changed(self, clock: Callable[[], float], place: str, event: StoreEvent) -> None:
+        now = clock()
         if event.resource == LEASES.name:
             return
         words = _VERBS[event.change]
@@ -72,7 +75,7 @@ class Diary:
         elif told or event.change is not Change.MODIFIED:
             kind = event.resource.partition(".")[0]
             self.entries.append(
-                Entry(now, "kubernetes", f"{kind} {event.now.key} {words} {told}".rstrip())
+                Entry(now, place, f"{kind} {event.now.key} {words} {told}".rstrip())
             )
 
     def _look_beside(self, now: float, pictures: Iterator[tuple[str, str]]) -> None:

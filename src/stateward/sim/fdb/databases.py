@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from stateward.core.clock import Clock
 from stateward.core.errors import HouseError, PeerConfused, PeerError, PeerUnreachable
@@ -15,15 +16,20 @@ from stateward.core.version import Version
 from stateward.emulate.fdb.asking.viewpoint import Viewpoint
 from stateward.emulate.fdb.cli import program as programs
 from stateward.emulate.fdb.cli.tape import Tape
+from stateward.emulate.fdb.keyspace import ModelKeys
 from stateward.fdb.admin import commands
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent, ProgramUnusable, Refusal
 from stateward.fdb.admin.fdbcli import Fdbcli
+from stateward.fdb.admin.keyed import optimistic
+from stateward.fdb.admin.keyed.optimistic import Order, Reply
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import LOG_GROUP
+from stateward.kube.codec import Json, encode
 from stateward.kube.meta import ObjectKey
 from stateward.sim.faults import Kind
+from stateward.sim.fdb.keys import KeysCall, acts_of
 from stateward.sim.fdb.realm import Realm
 from stateward.sim.network import Asked, Network
 
@@ -31,6 +37,9 @@ from stateward.sim.network import Asked, Network
 _QUESTIONS: Final = frozenset(
     {commands.STATUS, commands.EXCLUSIONS, commands.MAINTENANCE, commands.COORDINATORS}
 )
+
+#: Seconds between two looks of one who waits for a database.
+_STEP: Final = 0.5
 
 #: Tells whether an operator does not get through to an address.
 IsCut = Callable[[str], bool]
@@ -82,9 +91,13 @@ class SimConsole:
             raise HouseError("a database must be reached before it is asked")
         return self._string
 
-    async def run(self, program: str, words: Sequence[str], seconds: float) -> Answer:
-        """Run a line of fdbcli; what it takes is virtual time."""
-        del seconds  # fdbcli's own deadline comes first
+    async def run(
+        self, program: str, words: Sequence[str], seconds: float, typed: str = ""
+    ) -> Answer:
+        """Run a program; what it takes is virtual time."""
+        del seconds  # its own deadline comes first
+        if program == optimistic.PROGRAM:
+            return await self._ask_for_keys(msgspec.json.decode(typed, type=Order))
         if program != "fdbcli":
             raise HouseError(f"the simulation has fdbcli only, got {program}")
         given = dict(zip(words[::2], words[1::2], strict=True))
@@ -98,6 +111,42 @@ class SimConsole:
             return await self._network.send(call, carried, _refusal)
         except PeerUnreachable as error:  # silence is what fdbcli calls that
             raise DatabaseSilent(error.message) from None
+
+    async def _ask_for_keys(self, order: Order) -> Answer:
+        call = KeysCall(order, self.found_by().description)
+
+        async def carried() -> Answer:
+            return Answer(0, msgspec.json.encode(await self._keyed(call)).decode(), "")
+
+        try:
+            return await self._network.send(call, carried, _refusal)
+        except PeerUnreachable as error:
+            raise DatabaseSilent(error.message) from None
+
+    async def _keyed(self, call: KeysCall) -> Reply:
+        """Carry out a transaction, as soon as the database serves it; who sees none is told so."""
+        order, realm = call.order, self._realm
+        until = self._clock.now() + order.seconds
+        realm.advance()
+        while True:
+            string = self.found_by()
+            database = realm.database(string)
+            if self._view().is_served(database, string):
+                break
+            if self._clock.now() >= until:
+                return Reply(trouble=optimistic.SILENT, text="the database does not answer")
+            await asyncio.sleep(_STEP)
+            realm.advance()
+        for line in acts_of(order):
+            for heard in realm.typed:
+                heard(line, database)
+        reply = await optimistic.carry_out(order, ModelKeys(database))
+        # Of new coordinators nobody is told, and nothing else leaves us unsure here.
+        for told in realm.keyed if reply.trouble in {"", optimistic.UNKNOWN} else ():
+            told(call, database)
+        realm.settle()
+        self._string = database.string
+        return reply
 
     async def _play(self, line: str, patience: float) -> Answer:
         realm = self._realm
@@ -116,7 +165,7 @@ class SimConsole:
             realm.kill(address, view.line)
 
         cli.killed = kill
-        cli.string, cli.log_group, cli.layout = self.found_by(), LOG_GROUP, json.dumps
+        cli.string, cli.log_group, cli.layout = self.found_by(), LOG_GROUP, _narrow
         tape = Tape(database)
         steps = cli.steps(line, tape, patience)
         try:
@@ -184,3 +233,8 @@ def _refusal(kind: Kind, call: Asked) -> PeerError | None:
             return PeerConfused("the answer was cut in the middle")
         case _:
             return None
+
+
+def _narrow(document: Json) -> str:
+    """Return a status without blanks: nobody looks at it, and it is asked for all the time."""
+    return encode(document).decode()

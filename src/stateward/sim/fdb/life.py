@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
+from contextlib import ExitStack
 from typing import Final
 
 from stateward.core.errors import HouseError
@@ -16,7 +18,7 @@ from stateward.sim.fdb.oracles.acts import Acts
 from stateward.sim.fdb.oracles.dead_ends import is_dead_end
 from stateward.sim.fdb.oracles.ends import end_of
 from stateward.sim.fdb.oracles.leaks import at_rest
-from stateward.sim.fdb.scenarios import SCENARIOS
+from stateward.sim.fdb.scenarios import PLACES, SCENARIOS
 from stateward.sim.fdb.scripts.kit import Script, Step
 from stateward.sim.fdb.world import FdbWorld
 from stateward.sim.laws.failures import failed_passes
@@ -52,39 +54,46 @@ class _Lived(Lived[FdbWorld, Script]):
     """A life of FoundationDB clusters: the world, and all who watch it."""
 
     def __init__(self, loop: SimLoop, ask: Ask, *, record: bool) -> None:
-        world = World(loop, ask.seed, (CLUSTERS, PROCESS_GROUPS))
-        it = FdbWorld(world)
-        Befalling(it)
-        sites = Sites(world, record=record)
+        it = _begun(loop, ask)
+        for site in it.sites:
+            Befalling(site)
+        sites = Sites(it.world, record=record)
         self.watch = watch = FdbWatch(it)
-        self.acts = Acts(it, watch.watchman)
-        rest = Rest(world, watch.rates, PATIENCE)
+        #: Who watches what, data center by data center.
+        self._watches = [watch, *(FdbWatch(site, watch) for site in it.sites[1:])]
+        self._counts: Counter[str] = Counter()
+        for one in self._watches:
+            Acts(one.scene.it, one.watchman, self._counts)
+        rest = Rest(it.world, watch.rates, PATIENCE)
         super().__init__(it, sites, watch.watchman, watch.vain, rest)
         self.take_up(ask, record=record)
 
     def take_up(self, ask: Ask, *, record: bool) -> None:
         """Let things go wrong as a plan says, from now on."""
         super().take_up(ask, record=record)
-        self.watch.late(lateness(ask.plan), _asleep(ask.plan))
-        self.watch.calm(ask.plan == CALM)
+        for watch in self._watches:
+            watch.late(lateness(ask.plan), _asleep(ask.plan))
+            watch.calm(ask.plan == CALM)
 
     @property
     def counts(self) -> Mapping[str, int]:
         """What operators did to the world, and how often."""
-        return self.acts.counts
+        return self._counts
 
     def operate(self) -> None:
-        """Start as many operators as were asked for."""
-        self.it.operate(assembled, self.ask.operators)
+        """Start as many operators as were asked for, in each data center."""
+        for site in self.it.sites:
+            site.operate(assembled, self.ask.operators)
 
     def end(self) -> Mapping[str, str]:
         """Return what there is in the end, without chance's names."""
+        self.it.hopeless = any(site.hopeless for site in self.it.sites)
         return end_of(self.it)
 
     async def run(self, script: Script) -> None:
         """Take every step, and see whether all comes to rest as it should."""
-        watchman = self.watch.watchman
-        watchman.follow_faults()
+        for watch in self._watches:
+            watch.watchman.follow_faults()
         try:
             await self._take_all(script)
         except _Enough:
@@ -92,14 +101,15 @@ class _Lived(Lived[FdbWorld, Script]):
         except Noise as error:
             self.report("SILENCE", error.message)
         except NotInTime as error:
-            self.it.hopeless = self.it.hopeless or is_dead_end(self.it)
+            lost = any(site.hopeless for site in self.it.sites)
+            self.it.hopeless = lost or is_dead_end(self.it)
             if not self.it.hopeless:  # then only a person can help, and nobody does
                 self.report("L0", error.message)
             return
         except HouseError as error:
             self.report("K8", error.message)
             return
-        self._judge_end(edits=len(script) - 1)
+        self._judge_end(script)
 
     async def _take_all(self, script: Script) -> None:
         for step in script:
@@ -108,19 +118,22 @@ class _Lived(Lived[FdbWorld, Script]):
         last = script[-1]
         await self._rest.stay(last.text, lambda: self._holds(last))
 
-    def _judge_end(self, edits: int) -> None:
+    def _judge_end(self, script: Script) -> None:
         if self.ask.plan == CALM:
-            self._judge_calm(edits)
+            self._judge_calm(script)
         else:
             self.judge_repeats()
-        for law, sentence in at_rest(self.watch.scene, self.watch.rates):
-            self.report(law, sentence)
+        for watch in self._watches:
+            for law, sentence in at_rest(watch.scene, watch.rates):
+                self.report(law, sentence)
 
-    def _judge_calm(self, edits: int) -> None:
+    def _judge_calm(self, script: Script) -> None:
         """Ask for what only holds when no call goes wrong."""
-        if failed := failed_passes(self.it):
+        failed = failed_passes(self.it)
+        if failed and not any(step.pauses for step in script):
             self.report("K8", f"{failed} passes failed")
-        if vain := self.watch.vain.complaint(edits * _PARTED):
+        edits = len(script) - 1
+        if vain := self.watch.vain.complaint(edits * _PARTED * len(self._watches)):
             self.report("K4", vain)
 
     def _holds(self, step: Step) -> bool:
@@ -132,10 +145,12 @@ class _Lived(Lived[FdbWorld, Script]):
         self.begin(step.text)
         watchman = self.watch.watchman
         watchman.last_fault = self.it.world.loop.time()
-        if not step.befalls:
-            self.watch.scene.asked_at = watchman.last_fault
+        for watch in () if step.befalls else self._watches:
+            watch.scene.asked_at = watchman.last_fault
         before = costs.spent(self.it, self.counts)
-        with watchman.in_the_name_of(USER):
+        with ExitStack() as names:
+            for watch in self._watches:
+                names.enter_context(watch.watchman.in_the_name_of(USER))
             await step.do(self.it)
         took = await self._rest.reach(step.text, lambda: self._holds(step))
         if self.ask.plan == CALM:
@@ -144,10 +159,21 @@ class _Lived(Lived[FdbWorld, Script]):
     def _judge_calm_step(self, step: Step, took: float, before: costs.Cost) -> None:
         if took > step.quick:
             words = f"{step.text}: {took:g} s, and {step.quick:g} must be enough in calm"
-            self.report("L1", words)
+            self.report(step.law, words)
         now = costs.spent(self.it, self.counts)
         if step.costs is not None and (words := costs.complaint(step.costs, before, now)):
             self.report("F-S26", f"{step.text}: {words}")
+
+
+def _begun(loop: SimLoop, ask: Ask) -> FdbWorld:
+    """Return the world of a scenario: one Kubernetes, or one for each of its data centers."""
+    kinds = (CLUSTERS, PROCESS_GROUPS)
+    first, *others = PLACES.get(ask.scenario, ("",))
+    it = FdbWorld(World(loop, ask.seed, kinds, place=first))
+    for place in others:
+        world = World(loop, ask.seed, kinds, place=place, beside=it.world)
+        FdbWorld(world, beside=it)
+    return it
 
 
 def _asleep(plan: Plan) -> float:

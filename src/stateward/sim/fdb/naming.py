@@ -12,18 +12,22 @@ from stateward.kube.client import Change
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import SERVICES
 from stateward.local.api import Api
-from stateward.local.store import StoreEvent
+from stateward.local.store import Store, StoreEvent
 from stateward.sim.fdb.realm import Realm
 
 
 class Names:
     """Tells processes of a realm whether their names lead to them."""
 
-    def __init__(self, api: Api, realm: Realm) -> None:
-        self._store = api.store
+    def __init__(self, realm: Realm) -> None:
+        self._stores: list[Store] = []
         self._realm = realm
         realm.begun.append(lambda server, _certified: self._look(server))
-        self._store.listen(self._on_service, SERVICES.name)
+
+    def follow(self, api: Api) -> None:
+        """Have the services of a Kubernetes lead somewhere, wherever one asks."""
+        self._stores.append(api.store)
+        api.store.listen(self._on_service, SERVICES.name)
 
     def _on_service(self, event: StoreEvent) -> None:
         if event.before is not None and event.change is not Change.DELETED:
@@ -43,4 +47,5 @@ class Names:
     def _leads(self, name: str) -> bool:
         """Tell whether the service is there: a name is that of a pod, a service, a namespace."""
         _, service, namespace, *_ = name.split(".")
-        return self._store.get(SERVICES.name, ObjectKey(namespace, service)) is not None
+        key = ObjectKey(namespace, service)
+        return any(it.get(SERVICES.name, key) is not None for it in self._stores)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from stateward.fdb.admin.pod_agent.pods import by_pod
+from stateward.fdb.build.detection import Detector
 from stateward.fdb.operator import LEASE, FdbOptions, assemble
 from stateward.kube.meta import ObjectKey
 from stateward.runtime.supervisor import Supervisor
@@ -20,11 +21,18 @@ if TYPE_CHECKING:
 
 #: What operators are called that act without asking for the lease.
 TWIN: Final = "twin"
+#: What they know of themselves: jobs are made, and nobody runs them.
+_OURSELVES: Final = Detector("stateward:0.1.0", "stateward")
 
 
 def assembled(around: Surroundings, lease: ObjectKey | None = LEASE) -> Supervisor:
     """Return an operator as one process runs it."""
-    options = FdbOptions(databases=around.databases, agents=by_pod(around.agents), lease=lease)
+    options = FdbOptions(
+        databases=around.databases,
+        agents=by_pod(around.agents),
+        detector=_OURSELVES,
+        lease=lease,
+    )
     return assemble(around.client, around.ports, around.identity, around.metrics, options=options)
 
 

@@ -15,6 +15,7 @@ from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.servers import Disk, Server
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.connection import ConnectionString
+from stateward.sim.fdb.keys import KeysCall
 
 
 @dataclass(slots=True, eq=False)
@@ -55,6 +56,8 @@ class Realm:
         self.processes: list[Process] = []
         #: Told of every command that arrives at a database, before it is carried out.
         self.typed: list[Callable[[str, Database], None]] = []
+        #: Told of every transaction by keys that was committed, with the call that asked for it.
+        self.keyed: list[Callable[[KeysCall, Database], None]] = []
         #: Told of every line by which somebody was told to end: one that is refused ends nobody.
         self.killing: list[Callable[[str], None]] = []
         #: Told of every process that is about to start, and whether it has a certificate.

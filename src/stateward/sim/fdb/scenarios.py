@@ -8,6 +8,8 @@ from stateward.sim.fdb.scripts import (
     everyday,
     halls,
     maintaining,
+    replacing,
+    several,
     sharing,
     sidecars,
     tls,
@@ -20,9 +22,14 @@ SCENARIOS: Final[dict[str, Script]] = {
     **everyday.SCENARIOS,
     **halls.SCENARIOS,
     **maintaining.SCENARIOS,
+    **replacing.SCENARIOS,
+    **several.SCENARIOS,
     **sharing.SCENARIOS,
     **topologies.SCENARIOS,
     **tls.SCENARIOS,
     **sidecars.SCENARIOS,
     **upgrades.SCENARIOS,
 }
+
+#: The data centers of those that have a Kubernetes and an operator in each.
+PLACES: Final[dict[str, tuple[str, ...]]] = several.PLACES

@@ -64,35 +64,50 @@ Assembly = Callable[[Surroundings], Operator]
 
 
 class FdbWorld:
-    """One world; ``world`` is its Kubernetes and its operators, ``realm`` its databases."""
+    """One world; ``world`` is its Kubernetes and its operators, ``realm`` its databases.
 
-    def __init__(self, world: World, *, nodes: int = 6, zones: int = 3) -> None:
+    Several can lie beside each other, each a data center with a Kubernetes and operators of its
+    own: they share the realm, and so the database that is in all of them.
+    """
+
+    def __init__(
+        self, world: World, *, nodes: int = 6, zones: int = 3, beside: FdbWorld | None = None
+    ) -> None:
         self.world = world
         world.manager = FIELD_MANAGER
         loop, api, chance = world.loop, world.api, world.chance.stream("fdb")
-        self.realm = Realm(world.clock, chance.stream("databases"))
-        Names(api, self.realm)
+        #: All that lie beside each other, itself included.
+        self.sites: list[FdbWorld] = beside.sites if beside is not None else []
+        self.sites.append(self)
+        self.realm: Realm = (
+            beside.realm if beside else Realm(world.clock, chance.stream("databases"))
+        )
+        self.names: Names = beside.names if beside else Names(self.realm)
+        self.names.follow(api)
         self.volumes: Volumes[Volume] = Volumes(loop, api, chance.stream("volumes"), Volume)
         self.pods = FdbPods(loop, api, self.realm, self.volumes, chance.stream("pods"))
         places = [Node(f"node-{n}", f"zone-{n % zones}") for n in range(nodes)]
         self.nodes = Nodes(
             loop, api, chance.stream("nodes"), self.pods.run, nodes=places, main=MAIN_CONTAINER
         )
+        self.nodes.network = len(self.sites) - 1
         self.nodes.crowding = lambda pod, node: crowding(
             api, self.nodes.lodgers.values(), pod, node
         )
         self.nodes.fits = lambda pod, node: fits(self.pods.volume(pod), pod, node)
-        self.nodes.on_heard = Machines(loop, api, places).heard
+        self.machines = Machines(loop, api, places)
+        self.nodes.on_heard = self.machines.heard
         self.pods.is_lost = self._is_lost
         #: Pods that no operator reaches, and how many wishes there are for that; "": all pods.
         self.unreachable: Counter[str] = Counter()
         #: What every operator that ever ran counted of itself.
-        self.metrics: list[Metrics] = []
+        self.metrics: list[Metrics] = beside.metrics if beside is not None else []
         #: True when what befell took data that nobody else has: only a person can help then.
         self.hopeless = False
         #: What scripts remember of this world.
-        self.notes: dict[str, str] = {}
-        self._operators = 0
+        self.notes: dict[str, str] = beside.notes if beside is not None else {}
+        #: The places of its operators.
+        self.operators: list[Slot] = []
 
     # ------------------------------------------------------------------ operators
 
@@ -100,9 +115,9 @@ class FdbWorld:
         """Run some more operators, whatever happens to them."""
         found = [
             self.world.run_operator(f"op{number}", self.operator(assembly))
-            for number in range(self._operators, self._operators + count)
+            for number in range(len(self.operators), len(self.operators) + count)
         ]
-        self._operators += count
+        self.operators += found
         return found
 
     def operator(self, assembly: Assembly) -> Assemble:

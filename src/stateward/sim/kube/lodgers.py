@@ -53,6 +53,10 @@ class Node:
     dark: bool = False
     #: How often it was lost.
     losses: int = 0
+    #: Keys of taints that people gave it: no pod comes, and those that are there stay.
+    taints: tuple[str, ...] = ()
+    #: Since when, in virtual seconds.
+    tainted_at: float = 0.0
 
 
 @dataclass(slots=True, eq=False)

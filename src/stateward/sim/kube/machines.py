@@ -26,9 +26,11 @@ class Machines:
     """Keeps an object for every node."""
 
     def __init__(self, loop: SimLoop, api: Api, nodes: Iterable[Node]) -> None:
+        self._loop = loop
         self._clock = SimClock(loop)
         self._api = api
-        for it in nodes:
+        self._nodes = {it.name: it for it in nodes}
+        for it in self._nodes.values():
             body: Json = {
                 "metadata": {"name": it.name, "labels": labels_of(it)},
                 "status": {"conditions": [self._condition(it)]},
@@ -37,13 +39,20 @@ class Machines:
             self._tell(it)
 
     def heard(self, node: Node) -> None:
-        """Say whether Kubernetes hears of a node, as it is now."""
+        """Say whether Kubernetes hears of a node, and how people have tainted it, as it is now."""
         effects = ("NoSchedule", "NoExecute") if node.lost else ()
         taints = [{"key": _UNREACHABLE, "effect": it} for it in effects]
+        taints += [{"key": it, "effect": "NoSchedule"} for it in node.taints]
         with suppress(NotFound):  # somebody took it away
             key, patch = ObjectKey("", node.name), MergePatch({"spec": {"taints": taints or None}})
             self._api.patch(NODES, key, patch, _SELF)
             self._tell(node)
+
+    def taint(self, name: str, *keys: str) -> None:
+        """Give a node taints, as people do, in the place of those that it has."""
+        node = self._nodes[name]
+        node.taints, node.tainted_at = keys, self._loop.time()
+        self.heard(node)
 
     def _tell(self, node: Node) -> None:
         patch = MergePatch({"status": {"conditions": [self._condition(node)]}})

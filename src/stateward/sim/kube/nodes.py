@@ -63,7 +63,7 @@ class Nodes:
         self.on_heard: Callable[[Node], None] | None = None
         #: How many wishes there are that no pod finds a place.
         self.closed = 0
-        self._addresses = 0
+        self.network = self._addresses = 0  # no cluster beside it has the same network
         #: Addresses that pods had who are gone, with their names, and whether others get them.
         self._freed: list[tuple[str, str]] = []
         self.reuses = False
@@ -194,7 +194,7 @@ class Nodes:
 
     def _unused(self) -> str:
         self._addresses += 1
-        return f"10.0.{self._addresses // 250}.{self._addresses % 250 + 1}"
+        return f"10.{self.network}.{self._addresses // 250}.{self._addresses % 250 + 1}"
 
     def _room(self, pod: Json) -> Node | None:
         """Return a node for a pod: where the fewest are, of those that take any."""
@@ -202,7 +202,7 @@ class Nodes:
             return None
         # Kubernetes sends pods to a node until it has noticed that it is lost; they would wait
         # there. It is enough that those wait that were there.
-        taking = [it for it in self.nodes if not it.lost and self.fits(pod, it)]
+        taking = [it for it in self.nodes if not it.lost and not it.taints and self.fits(pod, it)]
         return min(
             taking,
             key=lambda it: (self.crowding(pod, it), len(self._on(it)), it.name),

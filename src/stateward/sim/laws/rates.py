@@ -32,6 +32,10 @@ class Rates:
         #: When anything was asked, by whom and about what.
         self._asked: dict[tuple[str, ObjectKey | None], deque[float]] = {}
         self._loop = watchman.world.loop
+        self.follow(watchman)
+
+    def follow(self, watchman: Watchman) -> None:
+        """Count what operators write beside as well."""
         watchman.on_sent(self._sent)
 
     def of_late(self) -> Iterator[tuple[str, ObjectKey, int]]:

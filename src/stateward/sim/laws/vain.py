@@ -7,10 +7,9 @@ from typing import Final
 
 from stateward.kube.interception import Call
 from stateward.kube.resources import LEASES
-from stateward.local.store import StoreEvent
 from stateward.sim.faults import Family
 from stateward.sim.laws.watchman import Watchman
-from stateward.sim.network import Asked
+from stateward.sim.network import Asked, Weather
 
 #: How often in a calm life somebody else may be first, so that a write is refused; once more for
 #: every time that a user does something, which may be just then.
@@ -31,13 +30,17 @@ class Vain:
     law = "K4"
 
     def __init__(self, watchman: Watchman) -> None:
-        self._weather = watchman.world.weather
         #: By their ids, which nobody else gets as long as they are kept here.
         self._sent: dict[int, Asked] = {}
         self._failed: dict[int, Asked] = {}
-        self._weather.listeners.append(self._hear)
-        self._weather.failed = self._fail
-        watchman.world.api.store.listen(self._changed)
+        self.follow(watchman)
+
+    def follow(self, watchman: Watchman) -> None:
+        """Count what operators write beside as well."""
+        weather = watchman.world.weather
+        weather.listeners.append(self._hear)
+        weather.failed = self._fail
+        watchman.world.api.store.listen(lambda _event: self._changed(weather))
 
     def complaint(self, edits: int = 0) -> str:
         """Return what was written in vain too often for a calm life with some edits, if it was."""
@@ -59,9 +62,9 @@ class Vain:
         if (sent := self._sent.pop(id(call), None)) is not None:
             self._failed[id(call)] = sent
 
-    def _changed(self, _: StoreEvent) -> None:
-        if self._weather.acting is not None:
-            self._sent.pop(id(self._weather.acting[1]), None)
+    def _changed(self, weather: Weather) -> None:
+        if weather.acting is not None:
+            self._sent.pop(id(weather.acting[1]), None)
 
 
 def _complaint(vain: list[Asked], most: int) -> str:

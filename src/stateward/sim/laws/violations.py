@@ -26,6 +26,8 @@ class Book:
     """Violations in the order in which they happened, each told once."""
 
     def __init__(self, time: Callable[[], float]) -> None:
+        #: When something last went wrong with the world itself, which excuses some.
+        self.last_fault = 0.0
         self._time = time
         self._told: set[tuple[str, str, str]] = set()
         self._violations: list[Violation] = []

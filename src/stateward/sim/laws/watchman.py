@@ -63,15 +63,22 @@ class Sent:
 class Watchman:
     """Tells laws what happens, and who did it."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, book: Book | None = None) -> None:
         self.world = world
-        self.book = Book(world.loop.time)
-        #: When something last went wrong with the world itself.
-        self.last_fault = 0.0
+        self.book = book or Book(world.loop.time)
         self._who = KUBERNETES
         self._abouts: dict[int, ObjectKey | None] = {}
         self._ears: list[Callable[[Sent], None]] = []
         world.weather.listeners.append(self._hear)
+
+    @property
+    def last_fault(self) -> float:
+        """When something last went wrong with the world itself."""
+        return self.book.last_fault
+
+    @last_fault.setter
+    def last_fault(self, at: float) -> None:
+        self.book.last_fault = at
 
     @property
     def actor(self) -> Actor:

@@ -16,6 +16,9 @@ from stateward.sim.mutants.kills import KILLS
 #: What is written to process groups of storage servers: first that they shall go.
 _MARKED: Final = "patch foundationdbprocessgroups.apps.foundationdb.org ns/shop-storage-"
 
+#: By keys that only who has the lock may write.
+_EXCLUDES: Final = "fdbkeys writes \\xff\\xff/management/excluded"
+
 #: Of every named one: the law that it breaks, and where.
 NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M01": ("F-S6", Clue("fdb-spare")),
@@ -24,6 +27,9 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M05": ("F-S6", Clue("fdb-spare", _MARKED, "act:include-all", nth=2)),
     "M06": ("LEAK", Clue("fdb-spare")),
     "M07": ("F-S12", Clue("fdb-spare", _MARKED, "act:exclude-other")),
+    "M08": ("F-S2", Clue("fdb-locks")),
+    "M09": ("F-S3", Clue("fdb-locks-denied")),
+    "M10": ("F-S2", Clue("fdb-locks-replace", _EXCLUDES, "zombie:90:1")),
     "M11": ("F-S20", Clue("fdb-create", "configure new", "crash-after:0")),
     "M12": ("L0", Clue("fdb-replace")),
     "M13": ("F-S17", Clue("fdb-replace")),
@@ -31,6 +37,9 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M15": ("F-S23", Clue("fdb-image")),
     "M16": ("F-S6", Clue("fdb-pending")),
     "M17": ("F-S6", Clue("fdb-lost-log")),
+    "M18": ("SILENCE", Clue("fdb-global")),
+    "M19": ("C-S3", Clue("fdb-global-classes")),
+    "M20": ("C-S6", Clue("fdb-global-prefix")),
     "M21": ("E-S3", Clue("grow")),
     "M22": ("E-S11", Clue("5to3")),
     "M23": ("L0", Clue("3to5")),
@@ -78,6 +87,8 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M80": ("L0", Clue("fdb-tls-sidecar")),
     "M81": ("L0", Clue("fdb-tls-renewed")),
     "M82": ("L0", Clue("fdb-tls-away")),
+    "M90": ("F-S14", Clue("fdb-taint-storm")),
+    "M91": ("L0", Clue("fdb-cancel")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and

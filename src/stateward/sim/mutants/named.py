@@ -7,8 +7,10 @@ from typing import Final
 from stateward.sim.mutants import members, wishes
 from stateward.sim.mutants.fdb import (
     leaving,
+    locking,
     maintaining,
     places,
+    replacing,
     sharing,
     sidecars,
     staying,
@@ -21,8 +23,10 @@ _BUGS: Final = (
     *members.BUGS,
     *wishes.BUGS,
     *leaving.BUGS,
+    *locking.BUGS,
     *maintaining.BUGS,
     *places.BUGS,
+    *replacing.BUGS,
     *sharing.BUGS,
     *staying.BUGS,
     *transport.BUGS,

@@ -75,6 +75,12 @@ def test_in_a_namespace_it_has_no_right_outside() -> None:
     assert spaces == {"stateward"}
 
 
+def test_nodes_are_listed_where_that_is_asked_for_and_no_more() -> None:
+    found = [it for it in rules(made(rbac={"nodes": True})) if "nodes" in it["resources"]]
+    assert found == [{"apiGroups": [""], "resources": ["nodes"], "verbs": ["list"]}]
+    assert not [it for it in rules(made()) if "nodes" in it["resources"]]
+
+
 def test_of_several_namespaces_each_has_a_role() -> None:
     documents = made(watch={"namespaces": ["shop", "bank"]})
     where = [
@@ -85,7 +91,9 @@ def test_of_several_namespaces_each_has_a_role() -> None:
     assert where == [
         ("stateward", "stateward-leases"),
         ("shop", "stateward"),
+        ("shop", "stateward-detection"),
         ("bank", "stateward"),
+        ("bank", "stateward-detection"),
     ]
     (container,) = one("Deployment", documents)["spec"]["template"]["spec"]["containers"]
     said = {it["name"]: it["value"] for it in container["env"]}
@@ -156,6 +164,8 @@ def test_every_function_that_we_have_is_called() -> None:
         {"watch": {"namespaces": ["a", "b"]}},
         {"serviceAccount": {"create": False, "name": "shared"}},
         {"rbac": {"create": False, "userRoles": False}},
+        {"rbac": {"nodes": True}},
+        {"rbac": {"nodes": True}, "products": {"foundationdb": False}},
     ],
     ids=str,
 )
@@ -244,3 +254,29 @@ def test_the_operator_is_given_a_certificate_for_foundationdb() -> None:
     assert "foundationdb-tls" in [it["name"] for it in container["volumeMounts"]]
     usual = one("Deployment", made())["spec"]["template"]["spec"]
     assert "foundationdb-tls" not in str(usual)
+
+
+@pytest.mark.parametrize(
+    ("values", "where"),
+    [
+        ({}, []),
+        ({"watch": {"namespaces": ["stateward"]}}, []),
+        ({"watch": {"namespaces": ["stateward", "shop"]}}, ["shop"]),
+        ({"watch": {"namespaces": ["shop"]}, "products": {"foundationdb": False}}, []),
+    ],
+)
+def test_jobs_beside_their_clusters_have_an_account(values: Json, where: list[str]) -> None:
+    """In its own namespace the operator's account is there; elsewhere one with fewer rights."""
+    documents = [it for it in made(**values) if it["metadata"].get("namespace") != "stateward"]
+    accounts = [it for it in documents if it["kind"] == "ServiceAccount"]
+    assert [it["metadata"]["namespace"] for it in accounts] == where
+    bound = [it for it in documents if it["metadata"]["name"].endswith("-detection")]
+    assert [it["metadata"].get("namespace") for it in bound if it["kind"] == "RoleBinding"] == where
+
+
+def test_the_operator_is_told_its_own_image_and_account() -> None:
+    documents = made(image={"repository": "registry.example.org/stateward", "tag": "1.2.3"})
+    (container,) = one("Deployment", documents)["spec"]["template"]["spec"]["containers"]
+    said = {it["name"]: it["value"] for it in container["env"]}
+    assert said["STATEWARD_IMAGE"] == container["image"] == "registry.example.org/stateward:1.2.3"
+    assert said["STATEWARD_SERVICE_ACCOUNT"] == one("ServiceAccount", documents)["metadata"]["name"]

@@ -208,18 +208,6 @@ def test_how_long_a_pod_may_wait(said: Any, seconds: float) -> None:
     assert questions.pending_seconds(full()) == 300
 
 
-@pytest.mark.parametrize(
-    ("said", "zones", "limit"),
-    [("10%", 3, 1), ("10%", 30, 3), ("0%", 30, 1), (4, 30, 4), (0, 9, 1)],
-)
-def test_with_how_many_tainted_zones_replacements_go_on(said: Any, zones: int, limit: int) -> None:
-    found = full(
-        automationOptions={"replacements": {"maxFaultDomainsWithTaintedProcessGroups": said}}
-    )
-
-    assert questions.tainted_limit(found, zones) == limit
-
-
 def test_who_shall_not_start() -> None:
     found = full(
         buggify={

@@ -45,3 +45,14 @@ def test_the_next_cluster_waits_until_the_database_has_noticed() -> None:
     assert "prod/a" in refused.message
     assert turns.take(view(name="b", at=190)) is None
     assert turns.take(view(at=191)) is not None
+
+
+def test_while_some_do_not_say_whose_they_are_nobody_is_alone() -> None:
+    """A process that just started tells nothing yet: another's pods may have just gone."""
+    turns, tree = Neighbours(), healthy()
+    assert turns.take(view(at=0)) is not None
+    assert turns.take(view(at=90)) is None
+    for entry in tree["cluster"]["processes"].values():
+        entry.pop("locality")
+    silent = replace(view("b", at=100), database=cluster(ALL, tree).database)
+    assert turns.take(silent) is not None

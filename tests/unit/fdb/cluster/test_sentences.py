@@ -30,7 +30,7 @@ RULES: dict[str, dict[str, str]] = {
         "again at the end: what is not as asked is told": "tell/test_generations.py:test_what_was_as_asked_once_may_not_be_so_now",
     },
     "UpdateLockConfiguration": {
-        "sets the deny list": f"{STEPS}:test_a_deny_list_that_cannot_be_kept_is_told",
+        "sets the deny list": "stories/test_locks.py:test_others_are_denied_and_allowed_as_the_spec_says",
     },
     "UpdateConfigMap": {
         "creates it and updates data": "build/test_around.py:test_a_config_map_has_a_text_for_every_class_in_use",
@@ -172,6 +172,28 @@ RULES: dict[str, dict[str, str]] = {
     },
 }  # fmt: skip
 
+#: What is said of the lock that operators share.
+TAKEN, OF_STEPS = "admin/test_locking.py:test_whose_it_is", "cluster/test_locks_of_steps.py"
+LOCKING: dict[str, str] = {
+    "where it is, and where the deny list is": "model/test_values.py:test_a_lock_is_over_after_its_end",
+    "a tuple of who, since when and until when, in seconds": "model/test_values.py:test_locks_byte_for_byte",
+    "who: the prefix of the cluster": "api/test_questions.py:test_who_takes_them_and_where",
+    "for ten minutes": STORIES + "test_locks.py:test_it_is_taken_for_an_act_and_let_go_at_rest",
+    "one's own is extended": TAKEN,
+    "another's that is over is taken over": TAKEN,
+    "another's that is not over is waited for": STORIES + "test_locks.py:test_who_does_not_have_it_waits_and_says_for_whom",
+    "what concerns all of the database needs it": f"{OF_STEPS}:test_nothing_is_done_without_it",
+    "every step of the design takes it": f"{OF_STEPS}:test_all_of_the_design_are_among_them",
+    "it fails while the database is unavailable": f"{OF_STEPS}:test_nothing_is_done_while_nobody_says_whose_it_is",
+    "disableLocks does without": f"{OF_STEPS}:test_where_locks_are_not_used_nobody_is_asked_for_one",
+    "a deny list can be said in any cluster": f"{OF_STEPS}:test_the_deny_list_of_a_spec_needs_no_lock",
+    "who is denied fails, also with the lock": f"{OF_STEPS}:test_nothing_is_done_without_it",
+    "the lock of one that is denied is ignored": f"{OF_STEPS}:test_it_is_taken_and_the_act_is_done",
+    "of whom nothing is said nothing is changed": "admin/test_locking.py:test_a_deny_list_is_changed_where_something_is_said_only",
+    "clearing the spec changes nothing, allow does": STORIES + "test_locks.py:test_others_are_denied_and_allowed_as_the_spec_says",
+    "where it is kept and for how long can be said": STORIES + "test_locks.py:test_another_place_for_the_lock",
+}  # fmt: skip
+
 #: What is said of process groups as objects.
 GROUPS: dict[str, str] = {
     "each is an object, with what was decided of it": "api/test_door.py:test_a_process_group_is_made_and_marked",
@@ -190,8 +212,8 @@ GROUPS: dict[str, str] = {
     "groups of a status become objects": STORIES + "test_asking.py:test_groups_of_another_operators_status_are_taken_over_with_their_pods",
 }  # fmt: skip
 
-#: What went wrong elsewhere, and who sees that it does not here. What is about locks, backups and
-#: restores comes with them.
+#: What went wrong elsewhere, and who sees that it does not here. What is about backups and restores
+#: comes with them.
 MISTAKES: dict[str, str] = {
     "a settled cluster is never looked at again": STORIES + "test_losing.py:test_a_pod_that_somebody_deletes_is_made_anew",
     "pods of which the status changes wake nobody": "groups/test_viewing.py:test_objects_wake_the_groups_that_they_are_named_for",
@@ -207,13 +229,14 @@ MISTAKES: dict[str, str] = {
     "the order of zones is by chance": "decide/groups/test_pod_updates.py:test_the_order_does_not_depend_on_the_order_of_groups",
     "pods have no names before they are ready": "build/test_around.py:test_the_service_that_gives_names",
     "services have ports for one process only": "build/test_around.py:test_the_service_of_a_group_has_ports_for_all_its_processes",
+    "who is denied takes a lock that is free": f"{OF_STEPS}:test_nothing_is_done_without_it",
     "data goes with its cluster": STORIES + "test_asking.py:test_a_cluster_that_is_deleted_leaves_its_claims_or_nothing",
 }  # fmt: skip
 
 
 def test_every_sentence_has_its_test() -> None:
     said = {f"{step}: {it}": where for step, all_ in RULES.items() for it, where in all_.items()}
-    for sentence, where in {**said, **GROUPS, **MISTAKES}.items():
+    for sentence, where in {**said, **LOCKING, **GROUPS, **MISTAKES}.items():
         file, name = where.split(":")
         assert name in _tests(TESTS / file), sentence
 

@@ -304,12 +304,6 @@ async def test_the_user_is_asked_last_before_all_restart() -> None:
     assert (found.reason, desk.asked) == ("SpecChanged", [])
 
 
-async def test_a_deny_list_that_cannot_be_kept_is_told() -> None:
-    denied = {"denyList": [{"id": "dc2"}], "disableLocks": False}
-    desk = Desk(cluster(WHOLE, counts=COUNTS, lockOptions=denied, processGroupIDPrefix="dc1"))
-    assert isinstance(await desk.run("UpdateLockConfiguration"), Blocked)
-
-
 async def test_what_was_learned_is_on_record_before_anybody_acts() -> None:
     desk = Desk(cluster("s1 s2 s3", coordinating="storage-1 storage-2 storage-3"))
     found = await desk.run("UpdateStatus")

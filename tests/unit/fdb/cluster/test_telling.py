@@ -106,6 +106,19 @@ async def test_pods_that_kubernetes_refuses_are_told_of_the_cluster() -> None:
     )
 
 
+async def test_a_quota_that_replacements_use_up_is_told_with_the_way_back() -> None:
+    view = cluster("s1- s2 s3 s4 l1 l2 x1", counts={"s": 3, "l": 2, "x": 1})
+    unmade = replace(view.groups[3], conditions={Kind.MISSING_POD: 0.0}, pod=None)
+    desk = Desk(replace(view, groups=(*view.groups[:3], unmade, *view.groups[4:])))
+    quota = "CreatePod: pods is forbidden: exceeded quota"
+    desk.statuses["storage-4"] = saying("QuotaExceeded", quota, f"{quota}; have more")
+    found = await desk.run("AddPods")
+    assert isinstance(found, Blocked)
+    assert (found.reason, quota in found.message) == ("QuotaExceeded", True)
+    way = "or keep who is replaced: cancelReplacementsForProcessGroups (storage-1)"
+    assert found.hint == f"have more; {way}"
+
+
 async def test_pods_that_are_being_made_are_waited_for() -> None:
     desk = Desk(cluster(WHOLE, counts=COUNTS, change=with_condition(Kind.MISSING_POD)))
     desk.statuses["storage-1"] = saying("MissingPod", "its pod is not there", "")

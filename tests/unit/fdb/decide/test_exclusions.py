@@ -67,6 +67,17 @@ def test_who_waits_is_told_why() -> None:
     assert found.held[0].why == "processes that shall stay do not report: storage-3"
 
 
+@pytest.mark.parametrize("kept", ["storage-4", "*"])
+def test_who_stays_after_all_counts_once_it_is_included(kept: str) -> None:
+    """Else those that came for it would be empty as well, and fewer would serve than shall."""
+    options = {"cancelReplacementsForProcessGroups": [kept]}
+    picture = f"s1 s2 s3- s4 {REST}"
+    found = planned(picture, ["storage-4"], automationOptions=options)
+    assert names(found.exclude) == []
+    assert found.held[0].why == "of those that stay some have yet to be included: storage-4"
+    assert names(planned(picture, automationOptions=options).exclude) == ["storage-3"]
+
+
 def test_a_log_that_waits_is_said_to_hold_others() -> None:
     found = planned(f"s1 s2 s3 s4- l1 l2 l3- {STATELESS}")
     assert set(names(found.held)) == {"storage-4", "log-3"}

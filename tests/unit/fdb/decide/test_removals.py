@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fakes.fdb_views import cluster, healthy, names
 from stateward.fdb.api.group import GroupConditionType
-from stateward.fdb.decide.removals import surplus, without_too_few
+from stateward.fdb.decide.removals import contradicted, surplus, without_too_few
 from stateward.fdb.status.reading import Status
 from stateward.fdb.views import GroupView
 
@@ -35,6 +35,26 @@ TABLE: dict[str, tuple[str, dict[str, int], list[str]]] = {
 def test_who_is_too_many(name: str) -> None:
     picture, counts, expected = TABLE[name]
     assert names(surplus(cluster(picture, counts=counts))) == expected
+
+
+@pytest.mark.parametrize(
+    ("kept", "wanted", "goes", "told"),
+    [
+        (["storage-1"], 2, ["storage-3"], ""),
+        (["storage-1", "storage-2", "storage-3"], 3, [], ""),
+        (["storage-1", "storage-3"], 1, ["storage-2"], "1 of class storage are wanted, and 2 are"),
+        (["*"], 2, [], "2 of class storage are wanted, and 3 are never to be removed"),
+    ],
+)
+def test_who_is_never_to_be_removed_stays_which_may_be_too_many(
+    kept: list[str], wanted: int, goes: list[str], told: str
+) -> None:
+    options = {"cancelReplacementsForProcessGroups": kept}
+    view = cluster("s1 s2 s3", counts={"s": wanted}, automationOptions=options)
+    assert names(surplus(view)) == goes
+    found = "; ".join(it.why for it in contradicted(view))
+    assert found.startswith(told)
+    assert bool(found) == bool(told)
 
 
 def test_whoever_is_not_well_goes_before_zones_count() -> None:

@@ -192,6 +192,7 @@ def test_nobody_restarts_while_one_has_not(condition: Is, marked: bool) -> None:
     assert found.kill == ()
     assert [it.group for it in found.waiting] == ["storage-1"]
     assert [str(it.id) for it in upgrades.unstaged(late)] == ["storage-1"]
+    assert upgrades.withdrawn(late) == {"storage-1"}, "whatever other operators were told before"
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,7 @@ from stateward.kube.resources import (
     VOLUME_CLAIMS,
     Resource,
 )
+from stateward.kube.selector import EVERYTHING
 from stateward.local.client import MemoryClient
 from stateward.local.rules.admission import Author
 from stateward.local.schema.served import served_api
@@ -159,6 +160,8 @@ class Desk:
         self.wanted: Wanted
         #: When the cluster's controller proved that a group holds nothing, by its UID.
         self.proofs: dict[str, str] = {}
+        #: Which clusters the operator looks after.
+        self.ours = EVERYTHING
         self.start()
 
     def start(self) -> None:
@@ -169,7 +172,7 @@ class Desk:
         metrics = Metrics(self.clock)
         recorder = Recorder(self.user, self.clock, "test", metrics.events())
         teller = Teller(Ears(Journal(), metrics.steps("fdb-groups"), recorder), self.clock)
-        self.eyes = Eyes(self.caches, self.board, Memo(), self.clock)
+        self.eyes = Eyes(self.caches, self.board, Memo(), self.clock, ours=self.ours)
         hands = Hands(acting, lambda _pod: self.sidecar)
         self.reconciler = GroupReconciler(self.eyes, hands, teller, self.clock)
 

@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 
 from stateward.core.moments import to_rfc3339
-from stateward.core.outcome import Retry
+from stateward.core.outcome import DONE, Retry
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.fdb.model import names
 from stateward.kube.client import MergePatch
 from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS
+from stateward.kube.selector import LabelSelector
 from unit.fdb.groups.desks import DATA, SHOP, STORAGE, Desk, kinds
 
 BY_SERVICE = {"routing": {"publicIPSource": "service"}}
@@ -265,6 +266,23 @@ async def test_a_cluster_that_only_a_cache_does_not_show_is_there() -> None:
     assert isinstance(outcome, Retry)
     assert outcome.reason == "ClusterUnseen"
     assert taken(desk) == []
+
+
+@pytest.mark.parametrize("owned", [True, False], ids=["owned", "nobody's"])
+async def test_a_group_of_a_cluster_of_another_operator_is_not_touched(*, owned: bool) -> None:
+    """Two who tell how it is would never agree, and neither would come to rest."""
+    desk = Desk()
+    await desk.settled()
+    await desk.delete(PODS, STORAGE)
+    if not owned:
+        nobody = {"metadata": {"ownerReferences": None}}
+        await desk.user.patch(PROCESS_GROUPS, STORAGE, MergePatch(nobody))
+    desk.ours = LabelSelector.parse("place=dc2")
+    desk.start()
+    await desk.see()
+    desk.caches.clusters.remove(SHOP)
+    assert await desk.reconciler.reconcile(STORAGE) == DONE
+    assert desk.doorman.writes == []
 
 
 async def test_another_cluster_of_the_same_name_is_not_its_own() -> None:

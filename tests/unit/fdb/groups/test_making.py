@@ -363,7 +363,9 @@ async def test_a_refusal_is_told_at_once_and_trouble_that_goes_away_is_not() -> 
     assert not desk.wrote("patch")
     desk.doorman.refusals["create pods"] = Forbidden("exceeded quota: pods")
     await desk.once()
-    assert "exceeded quota: pods" in (await desk.now()).status.doing
+    status = (await desk.now()).status
+    assert "exceeded quota: pods" in status.doing
+    assert "QuotaExceeded" in [it.reason for it in status.conditions if it.type == "Ready"]
 
 
 async def test_an_answer_that_is_lost_makes_nothing_twice() -> None:

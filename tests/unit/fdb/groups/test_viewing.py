@@ -191,6 +191,31 @@ async def test_addresses_are_kept_while_the_database_is_not_available() -> None:
     assert addresses(replace(seen, pod=None)) == ("10.0.0.7",)
 
 
+@pytest.mark.parametrize(
+    ("kept", "excluded", "many"),
+    [
+        ("storage-1", {"10.0.0.7"}, 2),
+        ("*", {"10.0.0.7"}, 2),
+        ("storage-1", None, 2),
+        ("storage-1", {"10.0.0.9"}, 1),
+        ("storage-2", {"10.0.0.7"}, 1),
+        ("storage-2", None, 1),
+    ],
+)
+async def test_who_stays_after_all_is_known_by_what_is_excluded_of_it(
+    kept: str, excluded: set[str] | None, many: int
+) -> None:
+    desk = Desk()
+    await desk.settled(automationOptions={"cancelReplacementsForInstance": [kept]})
+    await desk.run_pod(ip="10.0.0.8")
+    await desk.see()
+    seen = desk.eyes.glance(await desk.now())
+    assert seen.posted is not None
+    told = None if excluded is None else frozenset(excluded)
+    seen = replace(seen, posted=replace(seen.posted, excluded=told))
+    assert addresses(seen) == ("10.0.0.8", "10.0.0.7")[:many]
+
+
 async def test_a_thousand_groups_are_seen_quickly() -> None:
     desk = Desk()
     group = await desk.settled()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -226,6 +229,28 @@ def test_tuples_are_those_of_the_binding(parts: tuple[tuples.Part, ...], raw: st
     assert tuples.unpack(bytes.fromhex(raw)) == parts
 
 
+def test_they_are_what_was_recorded() -> None:
+    file = Path(__file__).parents[3] / "recordings/fdb/transcripts/15_python_binding.json"
+    told = "".join(it["stdout"] for it in json.loads(file.read_text()))
+    lines = re.findall(r"^tuple \(.*\) ([0-9a-f]+) \(", told, re.MULTILINE)
+    assert set(RECORDED.values()) - set(lines) == {"026463310015011502"}, "written otherwise"
+    assert f'tuple ("dc1",1,2) {RECORDED["dc1", 1, 2]}' in told
+
+
+#: Locks as they lie in a database: whose, since when, until when.
+LOCKS = {
+    ("dc1", 1_700_000_000, 1_700_000_600): "0264633100186553f100186553f358",
+    ("", 1_700_000_000, 1_700_000_600): "0200186553f100186553f358",
+    ("kc-2.a", 1, 256): "026b632d322e61001501160100",
+}
+
+
+@pytest.mark.parametrize(("lock", "raw"), LOCKS.items(), ids=LOCKS.values())
+def test_locks_byte_for_byte(lock: tuple[str, int, int], raw: str) -> None:
+    assert locks.Lock(*lock).encode().hex() == raw
+    assert locks.Lock.decode(bytes.fromhex(raw)) == locks.Lock(*lock)
+
+
 @given(st.lists(st.text() | st.binary() | st.integers(-(2**64) + 1, 2**64 - 1)))
 def test_tuples_are_read_as_they_were_written(parts: list[tuples.Part]) -> None:
     assert tuples.unpack(tuples.pack(*parts)) == tuple(parts)
@@ -249,11 +274,19 @@ def test_no_bytes_make_the_reader_fall(raw: bytes) -> None:
         return
 
 
+@pytest.mark.parametrize("end", [-1, 253_402_300_800, 2**63])
+def test_a_lock_ends_at_a_moment_that_can_be_told(end: int) -> None:
+    with pytest.raises(ValueError, match="seconds since 1970"):
+        locks.Lock.decode(locks.Lock("dc1", 1, end).encode())
+
+
 def test_a_lock_is_over_after_its_end() -> None:
     lock = locks.Lock("dc1", 100, 700)
     assert [lock.is_over(it) for it in (100, 700, 700.5)] == [False, False, True]
     assert locks.lock_key() == b"\xff\x02/org.foundationdb.kubernetes-operator/global"
-    assert locks.denied_key("dc2").endswith(b"/denyList/dc2")
+    assert locks.denied_key("dc2") == b"\xff\x02/org.foundationdb.kubernetes-operator/denyList/dc2"
+    assert locks.lock_key(b"/mine") == b"/mine/global"
+    assert locks.denied_key("dc2", b"/mine") == b"/mine/denyList/dc2"
 
 
 # -------------------------------------------------------------------------- classes, redundancy

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import Any
 
@@ -122,16 +124,42 @@ def _is_silent(whole: Status, broken: Status) -> bool:
     return not is_told and not is_there
 
 
-def judge(whole: Status, broken: Status) -> None:
-    """Raise if the broken one says of anything that it is safer than the whole one says."""
-    for name, ask in SAFETY.items():
-        if name == "nobody at work" and _is_silent(whole, broken):
-            continue
-        said, truth = ask(broken), ask(whole)
-        assert said == "?" or (truth != "?" and said <= truth), f"{name}: {truth} became {said}"
-    assert set(_gone(broken, whole)) <= set(_gone(whole, whole))
-    listed = exclusions.excluded(broken)
-    assert not isinstance(listed, Known) or listed.value == short(exclusions.excluded(whole))
+@dataclass(frozen=True)
+class Truth:
+    """What a whole status says, asked once."""
+
+    whole: Status
+    said: dict[str, Any]
+    gone: frozenset[str]
+    excluded: Any
+
+    @classmethod
+    def of(cls, whole: Status) -> Truth:
+        said = {name: ask(whole) for name, ask in SAFETY.items()}
+        return cls(whole, said, frozenset(_gone(whole, whole)), short(exclusions.excluded(whole)))
+
+    def judge(self, broken: Status) -> None:
+        """Raise if the broken one says of anything that it is safer than the whole one says."""
+        for name, ask in SAFETY.items():
+            if name == "nobody at work" and _is_silent(self.whole, broken):
+                continue
+            said, truth = ask(broken), self.said[name]
+            assert said == "?" or (truth != "?" and said <= truth), f"{name}: {truth} became {said}"
+        assert {*_gone(broken, self.whole)} <= self.gone
+        listed = exclusions.excluded(broken)
+        assert not isinstance(listed, Known) or listed.value == self.excluded
+
+
+@cache
+def truth(name: str) -> Truth:
+    """Return what a recorded status says."""
+    return Truth.of(recorded(name))
+
+
+@cache
+def told_truth(name: str) -> Truth:
+    """Return what one says that was told of a database in two regions."""
+    return Truth.of(read(told(name), 0.0))
 
 
 EXHAUSTED = [
@@ -146,12 +174,12 @@ EXHAUSTED = [
 @pytest.mark.parametrize("name", EXHAUSTED)
 def test_nothing_that_breaks_makes_it_safe(name: str) -> None:
     """Every place that we read, missing or null or of another type."""
-    tree = document(name)
+    tree, whole_truth = document(name), truth(name)
     for number, (around, key) in enumerate(list(places(tree))):
         every, whole = breaks(around, key), around[key]
         for value in (every[0], every[1], every[2 + number % (len(every) - 2)]):
             put(around, key, value)
-            judge(recorded(name), read(json.dumps(tree), 0.0))
+            whole_truth.judge(read(json.dumps(tree), 0.0))
             around[key] = whole
 
 
@@ -160,26 +188,27 @@ def test_nothing_that_breaks_makes_it_safe(name: str) -> None:
 def test_a_mangled_status_never_says_safe_where_the_whole_one_does_not(
     data: st.DataObject, name: str
 ) -> None:
-    judge(recorded(name), read(data.draw(mangled(text(name))), 0.0))
+    truth(name).judge(read(data.draw(mangled(text(name))), 0.0))
 
 
 @settings(max_examples=300)
 @given(data=st.data(), name=st.sampled_from(REGIONAL))
 def test_nor_does_one_of_a_database_in_two_regions(data: st.DataObject, name: str) -> None:
-    judge(read(told(name), 0.0), read(data.draw(mangled(told(name))), 0.0))
+    told_truth(name).judge(read(data.draw(mangled(told(name))), 0.0))
 
 
 @pytest.mark.parametrize("name", [*EXHAUSTED, *REGIONAL])
 def test_nothing_that_is_lost_together_makes_it_safe(name: str) -> None:
     """Any two parts of the same object: a number, and what says how large it should be."""
-    raw = told(name) if name in REGIONAL else text(name)
-    tree, whole = json.loads(raw), read(raw, 0.0)
+    is_told = name in REGIONAL
+    tree = json.loads(told(name) if is_told else text(name))
+    whole = told_truth(name) if is_told else truth(name)
     for around, keys in alike(tree):
         for pair in combinations(keys, 2):
             kept = dict(around)
             for key in pair:
                 del around[key]
-            judge(whole, read(json.dumps(tree), 0.0))
+            whole.judge(read(json.dumps(tree), 0.0))
             around.clear()
             around.update(kept)
 
@@ -307,7 +336,7 @@ def test_what_is_broken_all_over_is_given_up_and_the_rest_is_read(flaws: int) ->
     assert not isinstance(processes.roster(status), Known)
     assert short(health.is_available(status)) is True
     assert short(health.fewest_replicas(status)) == 2
-    judge(recorded("healthy"), status)
+    truth("healthy").judge(status)
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_who_is_never_to_be_replaced_stays_as_it_is_with_its_data(first: str) ->
         await it.rest(1500)
         assert it.uids()[kept] == uid
         assert it.groups()[kept]["spec"].get("imageType", "unified") == first
-        (said,) = [one for one in it.status["blockers"] if one["guard"] == "ReplacementWaits"]
+        (said,) = [one for one in it.status["blockers"] if one["guard"] == "ListsContradict"]
         assert "never to be replaced" in said["message"]
         it.change(automationOptions={"cancelReplacementsForProcessGroups": []})
         await settled(it)

@@ -1,8 +1,8 @@
 """The operator dies at a call while a cluster becomes another; another takes over, as it should.
 
-Of the first stories it dies at every call that writes, and at some that only ask: what is read is
-forgotten with or without a crash, so those between two writes are alike. Of others, at some. With
-``make crashes`` it dies at every call of every story.
+It dies at some calls that write, and at fewer that only ask: what is read is forgotten with or
+without a crash, so those between two writes are alike. With ``make crashes`` it dies at every call
+of every story.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SPLIT = {**PLAIN, "imageType": "split"}
 @pytest.mark.parametrize(
     ("body", "strides"),
     [
-        pytest.param(PLAIN, {"reads": 6}, id="unified"),
+        pytest.param(PLAIN, {"reads": 18, "writes_too": 2}, id="unified"),
         pytest.param(SPLIT, {"reads": 90, "writes_too": 5}, id="split"),
     ],
 )
@@ -44,7 +44,7 @@ def test_while_a_cluster_is_made(body: Json, strides: dict[str, int]) -> None:
 @pytest.mark.parametrize(
     ("body", "strides"),
     [
-        pytest.param(PLAIN, {"reads": 6}, id="unified"),
+        pytest.param(PLAIN, {"reads": 18, "writes_too": 2}, id="unified"),
         pytest.param(SPLIT, {"reads": 90, "writes_too": 5}, id="split"),
     ],
 )
@@ -66,7 +66,7 @@ def test_while_processes_are_started_anew(body: Json, strides: dict[str, int]) -
 @pytest.mark.parametrize(
     ("process_class", "change", "stride"),
     [
-        pytest.param("storage", lambda name: {"processGroupsToRemove": [name]}, 1, id="storage"),
+        pytest.param("storage", lambda name: {"processGroupsToRemove": [name]}, 3, id="storage"),
         pytest.param("log", lambda name: {"processGroupsToRemove": [name]}, 7, id="log"),
         pytest.param(
             "stateless",  # of one that keeps data, a single copy would be lost, as was asked for
@@ -160,14 +160,14 @@ def test_while_pods_are_made_anew_zone_by_zone(image_type: str) -> None:
         assert {*it.groups()} == before, "in place"
         assert it.claims() == claims
 
-    assert crashed(story, Crashes(reads=120, writes_too=15)) >= 3
+    assert crashed(story, Crashes(reads=45, writes_too=30)) >= 3
 
 
 # ------------------------------------------------------------------ the database, and the rest
 @pytest.mark.parametrize(
     ("change", "stride"),
     [
-        pytest.param({"version": "7.3.69"}, 9, id="image"),
+        pytest.param({"version": "7.3.69"}, 25, id="image"),
         pytest.param({"databaseConfiguration": {"logs": 2}}, 1, id="configuration"),
     ],
 )

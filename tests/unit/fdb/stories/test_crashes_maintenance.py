@@ -36,7 +36,7 @@ def test_while_zones_are_under_maintenance() -> None:
         told = [line for line in it.watcher.commands if line.startswith("maintenance on")]
         assert {line.split()[2] for line in told} >= {*it.watcher.zones} & storage_zones(it)
 
-    assert crashed(story, Crashes(reads=150, writes_too=9)) >= 3
+    assert crashed(story, Crashes(reads=400, writes_too=27)) >= 3
 
 
 def storage_zones(it: Story) -> set[str]:
@@ -53,7 +53,7 @@ def test_while_the_option_is_taken_away() -> None:
         it.change(automationOptions={"maintenanceModeOptions": off})
         await let_go(it)
 
-    assert crashed(story, Crashes(reads=60, writes_too=3)) >= 3
+    assert crashed(story, Crashes(reads=180, writes_too=9)) >= 3
 
 
 @pytest.mark.parametrize(("first", "then"), [("split", "unified"), ("unified", "split")])
@@ -67,4 +67,4 @@ def test_while_images_become_the_other_type(first: str, then: str) -> None:
         assert {one["spec"].get("imageType", "unified") for one in staying} == {then}
         assert len(staying) == 3, "none too many"
 
-    assert crashed(story, Crashes(reads=120, writes_too=17)) >= 3
+    assert crashed(story, Crashes(reads=240, writes_too=34)) >= 3

@@ -21,4 +21,4 @@ def test_while_listeners_change(to_tls: bool) -> None:
         assert listening(it) == {to_tls}
         assert 2 <= kills(it) <= 3, "one restart may have been sent once more"
 
-    assert crashed(story, Crashes(reads=40, writes_too=2)) > 3
+    assert crashed(story, Crashes(reads=80, writes_too=4)) > 3

@@ -197,7 +197,10 @@ CALLS = 45
 ENDS = ("crash-before", "crash-after", "crash-answered")
 
 
-@pytest.mark.parametrize("number", range(1, CALLS + 1))
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(it, marks=[pytest.mark.long] if it % 3 else []) for it in range(1, CALLS + 1)],
+)
 def test_whenever_the_operator_dies_meanwhile_the_database_comes_back(number: int) -> None:
     async def story(it: Story) -> None:
         before, database = await left(it, single())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fakes.fdb_places import Places
 from fakes.fdb_stories import Story, played
+from stateward.kube.codec import Json
 
 FEW = {"storage": 3, "log": 3, "stateless": 1}
 
@@ -57,5 +58,25 @@ def test_of_two_that_come_at_once_the_older_one_has_the_prefix() -> None:
         assert not any("dc3" in one["metadata"]["name"] for one in told.groups().values())
         it.change("dc3", processGroupIDPrefix="c")
         await it.reconciled("dc1", "dc2", "dc3")
+
+    played(story)
+
+
+def test_clusters_that_look_for_the_lock_at_different_places_say_so() -> None:
+    def locks(place: str) -> Json:
+        return {"disableLocks": False, "lockKeyPrefix": place}
+
+    async def story(told: Story) -> None:
+        it = Places(told)
+        seed = await begun(it)
+        it.change("dc1", lockOptions=locks(""))
+        it.apply("dc2", seed, dataCenter="dc2", processCounts=FEW, lockOptions=locks("elsewhere"))
+        await it.reconciled("dc1", "dc2")
+        for name, other in (("dc1", "dc2"), ("dc2", "dc1")):
+            assert f"no lock to default/{other}, of the same database" in it.blockers(name)
+        it.change("dc2", lockOptions=locks(""))
+        await it.reconciled("dc1", "dc2")
+        await told.rest(60)
+        assert not any("LocksApart" in it.blockers(one) for one in ("dc1", "dc2"))
 
     played(story)

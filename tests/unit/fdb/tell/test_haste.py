@@ -12,6 +12,7 @@ from stateward.fdb.api.status import (
     Generations,
     GroupMirror,
     Health,
+    LockStatus,
     Progress,
 )
 from stateward.fdb.tell.haste import can_wait
@@ -20,7 +21,8 @@ from stateward.kube.meta import Condition
 
 READY = Condition(type="Ready", status="False", reason="PodsMissing", message="3 of 9")
 HELD = Blocker(step="UpdatePods", guard="enough", message="for 3 s", hint="", since="x")
-STATUS = FoundationDBClusterStatus(conditions=(READY,), blockers=(HELD,))
+LOCK = LockStatus(holder="dc1", since="x", until="y")
+STATUS = FoundationDBClusterStatus(conditions=(READY,), blockers=(HELD,), locks=LOCK)
 edited = msgspec.structs.replace
 
 WAITS: dict[str, dict[str, Any]] = {
@@ -30,6 +32,7 @@ WAITS: dict[str, dict[str, Any]] = {
     "groups": {"process_groups": (GroupMirror(process_group_id="log-1", process_class="log"),)},
     "how many are as asked": {"reconciled_process_groups": 3},
     "the words of a condition": {"conditions": (edited(READY, message="4 of 9"),)},
+    "that a lock is extended": {"locks": edited(LOCK, until="z")},
     "the words of a blocker": {"blockers": (edited(HELD, message="for 4 s"),)},
 }
 AT_ONCE: dict[str, dict[str, Any]] = {
@@ -40,6 +43,7 @@ AT_ONCE: dict[str, dict[str, Any]] = {
     "health": {"health": Health(available=True)},
     "why": {"conditions": (edited(READY, reason="Blocked"),)},
     "whether": {"conditions": (edited(READY, status="True"),)},
+    "who has the lock": {"locks": edited(LOCK, holder="dc2")},
     "a blocker more": {"blockers": (HELD, edited(HELD, guard="another"))},
     "a blocker less": {"blockers": ()},
 }

@@ -19,7 +19,7 @@ from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.programs import fitness, joining
 from stateward.emulate.fdb.programs.coordinator import TERM
 from stateward.emulate.fdb.programs.joining import Awaited
-from stateward.emulate.fdb.programs.keys import serve_transaction
+from stateward.emulate.fdb.programs.keyed.serving import serve_transaction
 from stateward.emulate.fdb.programs.lines import serve_line
 from stateward.emulate.fdb.programs.pace import Pace
 from stateward.emulate.fdb.talk.council import Council, Outcome

@@ -18,6 +18,7 @@ from stateward.emulate.fdb.servers import VERSION
 DATABASE: Final = {
     "fdbserver": "stateward.emulate.fdb.programs.fdbserver",
     "fdbcli": "stateward.emulate.fdb.programs.fdbcli",
+    "fdbkeys": "stateward.emulate.fdb.programs.keyed.fdbkeys",
 }
 #: Those that keep it running, which are ours everywhere but in real images.
 KEEPERS: Final = {

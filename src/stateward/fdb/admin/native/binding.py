@@ -45,12 +45,13 @@ class BindingKeys(Keys):
         meter: Meter | None = None,
         *,
         seconds: float = SECONDS,
+        kept: ClusterFile | None = None,
     ) -> None:
         self._library = library
         self._clock = clock
         self._meter = meter or Uncounted()
         self._seconds = seconds
-        self._kept = ClusterFile()
+        self._kept = kept or ClusterFile()
         self._database: NativeDatabase | None = None
 
     @property

@@ -19,6 +19,9 @@ _FIELD: Final = re.compile(
     r"metadata\.(name|namespace|uid)|metadata\.(labels|annotations)\['[^']+'\]"
     r"|spec\.(nodeName|serviceAccountName)|status\.(hostIP|podIP)"
 )
+#: What names an operator to others, and how long that may be.
+_OPERATOR: Final = re.compile(rules.PREFIX.strip("^$"))
+_LONGEST: Final = 43
 
 
 def surroundings_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
@@ -118,6 +121,14 @@ def _lock_problems(spec: FoundationDBClusterSpec) -> Iterator[Problem]:
         where = f"spec.lockOptions.denyList[{number}]"
         if not entry.id:
             yield Problem(f"{where}.id", "must be given: whom is it about?")
+        elif not _OPERATOR.fullmatch(entry.id) or len(entry.id) > _LONGEST:
+            shown = entry.id if len(entry.id) <= _LONGEST else f"{entry.id[:_LONGEST]}..."
+            yield Problem(
+                f"{where}.id",
+                "must be as a processGroupIDPrefix is, of at most"
+                f" {_LONGEST} letters, digits, '-', '_' and '.', got {shown!r}",
+                hint="operators are denied the lock by the processGroupIDPrefix of their cluster",
+            )
         elif said.setdefault(entry.id, entry.allow) != entry.allow:
             yield Problem(f"{where}.allow", f"must be said once of {entry.id}, got both")
 

@@ -1,12 +1,14 @@
-"""Whether a step may act now: all guards are asked, then the user once more, then the others."""
+"""Whether a step may act now: all guards are asked, then the others, then the user once more."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+from stateward.core.errors import PeerError
 from stateward.core.outcome import Blocked, Done, Outcome, Retry, wake_after
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
+from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import waits
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
@@ -25,10 +27,20 @@ async def allowed(
     found = refusals(guards, seen.view)
     if found:
         return held(seen, step, found, purpose)
-    if not await is_unchanged(tools.client, seen.cluster):
-        return CHANGED
-    taken = await tools.turn.take(seen.view, purpose)
-    return None if taken is None else held(seen, step, (taken,), purpose)
+    taken = await tools.turn.take(seen, purpose)
+    if taken is not None:
+        return held(seen, step, (taken,), purpose)
+    # The turn is ours for minutes; what the user wants may be another thing by now.
+    return None if await is_unchanged(tools.client, seen.cluster) else CHANGED
+
+
+async def failed(tools: Tools, seen: Seen, what: str, error: PeerError) -> Outcome:
+    """Tell of an act that was allowed and failed; what will not be done leaves the turn to others.
+
+    It may fail for ever, and whoever keeps trying would keep the turn as long.
+    """
+    await tools.turn.leave(seen, error)
+    return trouble(what, error)
 
 
 def ended(seen: Seen, step: str, found: Outcome) -> Outcome:

@@ -11,10 +11,12 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar, TypeVarTuple
 
 from stateward.core.errors import OutcomeUnknown
-from stateward.fdb.admin.errors import DatabaseRefused, DatabaseSilent
+from stateward.fdb.admin.errors import is_undone
+from stateward.fdb.admin.keys import Keys, KeyTransaction
 from stateward.runtime.election import Leadership
 
 R = TypeVar("R")
+T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
 
 
@@ -24,6 +26,13 @@ class Fence:
     def __init__(self, leadership: Leadership) -> None:
         self._leadership = leadership
 
+    def keys(self, keys: Keys) -> Keys:
+        """Return keys of which nothing is written unless we are sure to lead at that moment.
+
+        A transaction reads before it writes, and we may have stood still in between.
+        """
+        return _Led(keys, self._leadership)
+
     async def change(self, ask: Callable[[*Arguments], Awaitable[R]], *arguments: *Arguments) -> R:
         """Ask for a change, and give up on it before anybody else can lead."""
         self._leadership.check()
@@ -32,7 +41,7 @@ class Fence:
             async with asyncio.timeout(within):
                 return await ask(*arguments)
         except BaseException as error:
-            if not isinstance(error, DatabaseRefused | DatabaseSilent):
+            if not is_undone(error):
                 self._leadership.unsure()
             if not isinstance(error, TimeoutError):
                 raise
@@ -40,3 +49,21 @@ class Fence:
                 f"the database gave no answer within the {within:g} s that our lease allows",
                 hint="read its status; do not repeat it blindly",
             ) from error
+
+
+class _Led(Keys):
+    """Keys as only who leads writes them."""
+
+    def __init__(self, keys: Keys, leadership: Leadership) -> None:
+        self._keys = keys
+        self._leadership = leadership
+
+    async def transact(self, work: Callable[[KeyTransaction], Awaitable[T]]) -> T:
+        """Do it all, or nothing; raise NotLeader before anything is written."""
+
+        async def led(at: KeyTransaction) -> T:
+            found = await work(at)
+            self._leadership.check()
+            return found
+
+        return await self._keys.transact(led)

@@ -9,8 +9,7 @@ from stateward.core.outcome import Outcome, Retry
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api.kind import CLUSTERS
 from stateward.fdb.api.status import MaintenanceModeInfo
-from stateward.fdb.cluster.hands.asking import allowed
-from stateward.fdb.cluster.hands.refused import trouble
+from stateward.fdb.cluster.hands.asking import allowed, failed
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
@@ -76,7 +75,7 @@ async def _begin(tools: Tools, seen: Seen, step: str, move: Begin) -> Outcome:
             return found
         await tools.fence.change(_admin(seen).begin_maintenance, noted.zone, noted.seconds)
     except PeerError as error:
-        return trouble(what, error)
+        return await failed(tools, seen, what, error)
     words = f"zone {noted.zone} is under maintenance for {noted.seconds} s: {move.why}"
     return done("MaintenanceBegun", words, _SOON, zone=noted.zone, groups=sorted(noted.groups))
 
@@ -91,7 +90,7 @@ async def _end(tools: Tools, seen: Seen, step: str, move: End) -> Outcome:
             return found
         await tools.fence.change(_admin(seen).end_maintenance)
     except PeerError as error:
-        return trouble(what, error)
+        return await failed(tools, seen, what, error)
     seen.book.maintenance = NOTHING
     words = f"zone {move.noted.zone} is no longer under maintenance: {move.why}"
     return done("MaintenanceEnded", words, _SOON)

@@ -1,11 +1,10 @@
-"""Taking turns with other operators of the same database, before an act that concerns all of it."""
+"""Taking turns with other clusters of the same database that this operator keeps."""
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final
 
 from stateward.core.facts import Known
-from stateward.fdb.api import questions
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.status import processes
 from stateward.fdb.views import ClusterView
@@ -15,28 +14,6 @@ from stateward.kube.meta import ObjectKey
 _NOTICED: Final = 90.0
 #: Databases whose last turn is kept in mind.
 _REMEMBERED: Final = 1000
-
-
-class Turn(Protocol):
-    """Who says whether it is our turn."""
-
-    async def take(self, view: ClusterView, purpose: str) -> Refusal | None:
-        """Take the turn for an act; return why it is not ours."""
-
-
-class Alone(Turn):
-    """No locks: for databases that have one operator only. Of others nothing may be changed."""
-
-    async def take(self, view: ClusterView, purpose: str) -> Refusal | None:
-        """Return a refusal where there may be other operators."""
-        if not questions.uses_locks(view.spec):
-            return None
-        return Refusal(
-            "turn_is_ours",
-            f"{purpose} needs the lock of the database, since other operators may act on it too,"
-            " and this release takes no locks yet",
-            "set spec.lockOptions.disableLocks to true if this is its only operator",
-        )
 
 
 class Neighbours:
@@ -73,7 +50,7 @@ class Neighbours:
 
 
 def _is_shared(view: ClusterView) -> bool:
-    """Tell whether processes of others belong to the database."""
+    """Tell whether processes of others belong to the database, or may: some do not say yet."""
     roster = processes.roster(view.database)
     ours = {str(it.id) for it in view.groups}
-    return isinstance(roster, Known) and not roster.value.groups.keys() <= ours
+    return not isinstance(roster, Known) or not roster.value.groups.keys() <= ours

@@ -15,7 +15,7 @@ from stateward.kube import conditions as kube
 
 _SHOWN: Final = 3
 #: What the controller of groups cannot do without a person.
-_REFUSALS: Final = frozenset({"ObjectRefused", "ClaimTaken", "NameTaken"})
+_REFUSALS: Final = frozenset({"ObjectRefused", "QuotaExceeded", "ClaimTaken", "NameTaken"})
 _LOOK: Final = "kubectl get fdbpg says what is in the way"
 
 
@@ -50,5 +50,15 @@ def _refused(seen: Seen, groups: Sequence[GroupView], words: str) -> Iterator[Bl
         status = seen.object_of(it).status
         ready = kube.find(status.conditions, GroupConditionType.READY)
         if ready is not None and ready.status == "False" and ready.reason in _REFUSALS:
-            hint = status.doing.removeprefix(ready.message).lstrip("; ")
-            yield Blocked(ready.reason, f"{words}; {it.id}: {ready.message}", hint or _LOOK)
+            hint = status.doing.removeprefix(ready.message).lstrip("; ") or _LOOK
+            if ready.reason == "QuotaExceeded":
+                hint += _instead(seen.view)
+            yield Blocked(ready.reason, f"{words}; {it.id}: {ready.message}", hint)
+
+
+def _instead(view: ClusterView) -> str:
+    """Return whom to keep, where replacements ask for more than there is."""
+    going = [it for it in view.groups if it.marked and not it.leaving]
+    if not going:
+        return ""
+    return f"; or keep who is replaced: cancelReplacementsForProcessGroups ({names_of(going)})"

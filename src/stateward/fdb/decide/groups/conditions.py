@@ -7,7 +7,7 @@ somebody sees that it is not, and none comes from not seeing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
 
@@ -19,6 +19,7 @@ from stateward.core.moments import from_rfc3339
 from stateward.core.version import Version
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.kind import FoundationDBProcessGroup
+from stateward.fdb.decide.groups.taints import TAINTED, Ground, tainted
 from stateward.fdb.model import names
 from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.names import CONFIG_HASH, LAUNCHER_CONFIGURATION, SPEC_HASH
@@ -89,6 +90,8 @@ class GroupFacts:
     now: float
     #: From when a terminating pod has failed, in seconds.
     failed_after: float
+    #: Its node.
+    ground: Ground = field(default_factory=Ground)
 
     @property
     def holds_nothing(self) -> bool:
@@ -109,8 +112,11 @@ def conditions(facts: GroupFacts) -> dict[Kind, float]:
     before = _persisted(facts)
     if facts.holds_nothing:
         found = {Kind.RESOURCES_TERMINATING} if _is_going(facts) else set()
-    elif facts.under_maintenance:
-        kept = before.keys() - _OF_THE_POD
+        return {it: before.get(it, facts.now) for it in found}
+    # Whoever is on a tainted node serves all the same.
+    taints = tainted(facts.ground, before, facts.now)
+    if facts.under_maintenance:
+        kept = before.keys() - _OF_THE_POD - {*TAINTED}
         if not facts.sidecar_silent:  # it has answered since
             kept -= {Kind.SIDECAR_UNREACHABLE}
         found = kept | (set(_wrong_with_objects(facts, before)) & _OF_THE_POD)
@@ -120,7 +126,7 @@ def conditions(facts: GroupFacts) -> dict[Kind, float]:
         # A pod that is on its way out is nothing to rely on, though nothing is wrong with it yet.
         if not found and facts.pod is not None and not facts.pod.metadata.deleting:
             found.add(Kind.READY)
-    return {it: before.get(it, facts.now) for it in found}
+    return {it: before.get(it, facts.now) for it in found} | taints
 
 
 def _while_maintained(

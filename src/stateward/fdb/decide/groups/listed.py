@@ -29,12 +29,16 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """Who is to be marked; whose mark is to be taken off; names of nobody; and who is held."""
+    """Who is to be marked; whose mark is to be taken off; and who is held.
+
+    And names of nobody: of those who shall go these may be gone, of those who shall stay not.
+    """
 
     to_mark: tuple[Named, ...] = ()
     to_keep: tuple[GroupView, ...] = ()
     unknown: tuple[str, ...] = ()
     held: tuple[Held, ...] = ()
+    unknown_kept: tuple[str, ...] = ()
 
 
 def listed(view: ClusterView) -> Listing:
@@ -46,8 +50,9 @@ def listed(view: ClusterView) -> Listing:
     return Listing(
         to_mark=tuple(it for it in to_mark if not is_target(kept, it.group.id)),
         to_keep=tuple(stay),
-        unknown=tuple(_unknown(view)),
-        held=(*_for_good(view), *_conflicts(to_mark, kept)),
+        unknown=tuple(_unknown(view, _names(view))),
+        held=(*_for_good(view), *_conflicts(to_mark, kept), *_too_late(view, to_mark)),
+        unknown_kept=tuple(_unknown(view, kept)),
     )
 
 
@@ -68,9 +73,9 @@ def _named(view: ClusterView, group: GroupView) -> Named | None:
     return None if is_so else Named(group, skip, why)
 
 
-def _unknown(view: ClusterView) -> Iterator[str]:
+def _unknown(view: ClusterView, named: Iterable[str]) -> Iterator[str]:
     """Yield names that no group has: one that has gone, or a slip of the pen."""
-    if named := _names(view):
+    if named:
         there = {str(it.id) for it in view.groups}
         yield from (it for it in dict.fromkeys(named) if it not in there and it != _ALL)
 
@@ -91,6 +96,15 @@ def _for_good(view: ClusterView) -> Iterator[Held]:
     for name, ids in lists.items():
         if _ALL in ids:
             yield Held("", f"{name} names all groups, of which some must be there")
+
+
+def _too_late(view: ClusterView, named: Iterable[Named]) -> Iterator[Held]:
+    """Yield who shall stay and goes already: whose object is deleted cannot come back."""
+    kept = view.spec.automation_options.cancel_replacements_for_process_groups
+    told = {it.group.name for it in named}
+    for it in view.groups:
+        if it.leaving and it.name not in told and str(it.id) in kept:
+            yield Held(it.name, "it shall stay, but its object is deleted already, so it goes")
 
 
 def _conflicts(named: Iterable[Named], kept: Iterable[str]) -> Iterator[Held]:

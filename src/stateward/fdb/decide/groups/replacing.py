@@ -159,10 +159,16 @@ class Misfit:
 
 @dataclass(frozen=True, slots=True)
 class Misfits:
-    """Whom to mark now, and who has to wait for what."""
+    """Whom to mark now, who has to wait for what, and who waits for ever: it shall stay."""
 
     to_mark: tuple[Misfit, ...] = ()
-    held: tuple[Held, ...] = ()
+    waiting: tuple[Held, ...] = ()
+    kept: tuple[Held, ...] = ()
+
+    @property
+    def held(self) -> tuple[Held, ...]:
+        """All who must be replaced and are not marked now."""
+        return (*self.kept, *self.waiting)
 
 
 def misfits(view: ClusterView, pairs: Iterable[Pair]) -> Misfits:
@@ -174,7 +180,7 @@ def misfits(view: ClusterView, pairs: Iterable[Pair]) -> Misfits:
     if not found:
         return Misfits()
     if why := not_now(view) or _uncertified(view):
-        return Misfits(held=tuple(Held(it.group.name, why) for it in found))
+        return Misfits(waiting=tuple(Held(it.group.name, why) for it in found))
     kept = view.spec.automation_options.cancel_replacements_for_process_groups
     held = [
         Held(it.group.name, f"{it.why}, but it is never to be replaced")
@@ -184,7 +190,7 @@ def misfits(view: ClusterView, pairs: Iterable[Pair]) -> Misfits:
     free = sorted((it for it in found if not is_target(kept, it.group.id)), key=_order)
     many = _budget(view, len(free))
     waiting = [Held(it.group.name, f"{it.why}; others are replaced first") for it in free[many:]]
-    return Misfits(tuple(free[:many]), (*held, *waiting))
+    return Misfits(tuple(free[:many]), tuple(waiting), tuple(held))
 
 
 def _uncertified(view: ClusterView) -> str:

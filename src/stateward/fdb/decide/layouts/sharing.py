@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from stateward.core.facts import Known
+from stateward.fdb.api import questions
 from stateward.fdb.api.defaults import folded
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.model.connection import ConnectionString
@@ -37,7 +38,7 @@ def prefix_taken(view: ClusterView, rivals: Collection[str]) -> str:
         return f"cluster {', '.join(sorted(rivals))} of the same database has it"
     found = roster(view.database)
     every = found.value.groups if isinstance(found, Known) else {}
-    theirs = sorted(it for it in every.keys() - mine if _prefix(it) == prefix)
+    theirs = sorted(it for it in every.keys() - mine if prefix_of(it) == prefix)
     if not theirs:
         return ""
     return f"{some_of(theirs, _SHOWN)} of the database have it, and are another cluster's"
@@ -51,6 +52,22 @@ def rivals_of(cluster: FoundationDBCluster, every: Iterable[FoundationDBCluster]
         for it in every
         if _age(it) < born and _wish(it) == prefix and mine & _places(it)
     ]
+
+
+def locks_apart(cluster: FoundationDBCluster, every: Iterable[FoundationDBCluster]) -> list[str]:
+    """Return the clusters of the same database that keep their lock elsewhere in it.
+
+    Most of all clusters have it at the same place: of these nothing more is asked.
+    """
+    mine, places = cluster.spec.lock_options.lock_key_prefix, _places(cluster)
+    return sorted(
+        str(it.metadata.key)
+        for it in every
+        if it.spec.lock_options.lock_key_prefix != mine
+        and not it.metadata.deleting
+        and places & _places(it)
+        and questions.uses_locks(folded(it.spec))
+    )
 
 
 def _wish(cluster: FoundationDBCluster) -> str:
@@ -73,7 +90,8 @@ def _places(cluster: FoundationDBCluster) -> set[tuple[str, str]]:
     return found
 
 
-def _prefix(name: str) -> str | None:
+def prefix_of(name: str) -> str | None:
+    """Return the prefix of an id; None: it is none."""
     try:
         return ProcessGroupID.parse(name).prefix
     except ValueError:

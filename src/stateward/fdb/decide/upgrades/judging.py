@@ -7,7 +7,7 @@ operator that takes over in the middle comes to the same one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -16,17 +16,22 @@ from msgspec import UNSET
 from stateward.core.facts import Known, Unknown
 from stateward.core.moments import from_rfc3339
 from stateward.core.version import Version
+from stateward.fdb.api import questions
 from stateward.fdb.api.group import GroupConditionType as Is
 from stateward.fdb.api.questions import is_target
 from stateward.fdb.decide import bounces, clients
 from stateward.fdb.decide.clients import VersionChange
 from stateward.fdb.decide.held import Held, hold, is_tester, is_whole, order
+from stateward.fdb.decide.layouts.sharing import prefix_of
 from stateward.fdb.guards.guard import Refusal
+from stateward.fdb.guards.transport import certificates_are_good
 from stateward.fdb.model import versions
 from stateward.fdb.model.addresses import Address
+from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.listing import counted, some_of
 from stateward.fdb.status import health, incompatible, processes
 from stateward.fdb.status.clients import UNNAMED
+from stateward.fdb.status.processes import Reporting, Roster
 from stateward.fdb.views import ClusterView, GroupView
 from stateward.kube.conditions import find
 
@@ -170,6 +175,27 @@ def unstaged(view: ClusterView) -> tuple[GroupView, ...]:
     return tuple(it for it in _needed(view) if it.has(*_UNSTAGED) or _lacks_pod_with_them(it))
 
 
+def withdrawn(view: ClusterView) -> frozenset[str]:
+    """Return who must not be ended by other operators, though it may be listed as prepared.
+
+    A pod that was made anew since, or whose sidecar is away, has not the programs any more. And
+    whoever is ended while certificates are bad does not come back: others do not know ours.
+    """
+    may_end = view.spec.automation_options.kill_processes and certificates_are_good(view) is None
+    return frozenset(str(it.id) for it in (unstaged(view) if may_end else view.groups))
+
+
+def vanished(view: ClusterView, listed: Collection[str]) -> frozenset[str]:
+    """Return who of some is of our prefix and no group of ours any more: nobody else lists it.
+
+    Who has made no group of it yet may have come second, and the prefix is another's.
+    """
+    ours, prefix = {str(it.id) for it in view.groups}, questions.lock_owner(view.spec)
+    if all(it.id.prefix != prefix for it in view.groups):
+        return frozenset()
+    return frozenset(it for it in {*listed} - ours if prefix_of(it) == prefix)
+
+
 def _lacks_pod_with_them(it: GroupView) -> bool:
     """Tell whether its pod cannot be given them in place: it differs in more than images."""
     return it.pod is not None and it.has(Is.INCORRECT_POD_SPEC)
@@ -243,6 +269,8 @@ class RestartPlan:
     groups: tuple[GroupView, ...] = ()
     waiting: tuple[Held, ...] = ()
     refused: Refusal | None = None
+    #: Processes of other operators that change with ours: their groups must be prepared, too.
+    others: tuple[Reporting, ...] = ()
     #: Some have changed already, and the database cannot go on without them: the others follow.
     begun: bool = False
 
@@ -268,7 +296,13 @@ def restart(view: ClusterView) -> RestartPlan:
         sorted((it for it in view.groups if it.processes and not _is_left_out(view, it)), key=order)
     )
     kill = tuple(one.addresses[0] for it in groups for one in it.processes if one.addresses)
-    return RestartPlan(kill, groups, begun=begun)
+    return RestartPlan(kill, groups, others=_others(view), begun=begun)
+
+
+def unprepared(plan: RestartPlan, listed: Collection[str]) -> tuple[str, ...]:
+    """Return which groups of other operators are not on the list of those with the programs."""
+    named = {it.instance for it in plan.others if it.entry.class_type != ProcessClass.TEST}
+    return tuple(sorted(named - {*listed}))
 
 
 def _stays_down(view: ClusterView) -> bool:
@@ -330,13 +364,15 @@ def _foreign(view: ClusterView) -> Refusal | None:
     roster = processes.roster(view.database)
     if not isinstance(roster, Known):
         return Refusal("ProcessesUnknown", f"who reports is unknown: {roster.reason}")
-    target = Version.parse(view.spec.version)
-    ours = {str(it.id) for it in view.groups}
-    others = [
-        *(roster.value.nameless),
-        *(one for name, some in roster.value.groups.items() if name not in ours for one in some),
-    ]
-    left = [it for it in others if not _runs(it.entry.version, target)]
+    left = _left(view, roster.value)
+    hint = "have them run {version}, or leave the database"
+    if questions.uses_locks(view.spec):  # then others may be asked to prepare theirs
+        left = [it for it in left if not it.instance]
+    else:
+        hint += (
+            "; or let the operators of all its clusters take turns (lockOptions.disableLocks:"
+            " false), and set spec.version in all of them"
+        )
     if not left:
         return None
     named = [it.instance or ", ".join(map(str, it.addresses)) for it in left]
@@ -345,9 +381,26 @@ def _foreign(view: ClusterView) -> Refusal | None:
         "ForeignProcesses",
         f"{len(left)} processes of the database belong to no process group of this cluster, and"
         f" would be left behind: {shown}",
-        f"have them run {view.spec.version}, or leave the database; this release upgrades databases"
-        " that have one operator",
+        hint.format(version=view.spec.version),
     )
+
+
+def _others(view: ClusterView) -> tuple[Reporting, ...]:
+    """Return the processes of other operators that have yet to change."""
+    roster = processes.roster(view.database)
+    found = _left(view, roster.value) if isinstance(roster, Known) else []
+    return tuple(it for it in found if it.instance)
+
+
+def _left(view: ClusterView, roster: Roster) -> list[Reporting]:
+    """Return who belongs to no group of ours, and does not run the version asked for."""
+    target = Version.parse(view.spec.version)
+    ours = {str(it.id) for it in view.groups}
+    others = [
+        *roster.nameless,
+        *(one for name, some in roster.groups.items() if name not in ours for one in some),
+    ]
+    return [it for it in others if not _runs(it.entry.version, target)]
 
 
 def _runs(told: object, target: Version) -> bool:

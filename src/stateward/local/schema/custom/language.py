@@ -6,7 +6,7 @@ The library is loaded when the first rule is met: most custom kinds have none.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib import import_module
 from typing import Any, Final
 
@@ -83,6 +83,7 @@ def escaped(name: str) -> str:
     return _SPECIAL.sub(lambda found: _ESCAPES[found[0]], name)
 
 
+@lru_cache(maxsize=4096)
 def spellings(name: str) -> tuple[str, ...]:
     """Return how a rule may name a field: a reserved word may also stand for itself.
 

@@ -217,14 +217,16 @@ def _ask(place: Place, new: Any, old: Any, path: str) -> Iterator[Cause]:
 
 def _ask_rules(place: Place, new: Any, old: Any, path: str) -> Iterator[Cause]:
     is_known = old is not _MISSING
+    is_new = not (is_known and old == new)
+    # What did not change was so before; nor is there a change of what is new.
+    due = [it for it in place.rules if (is_known or it.always if it.of_changes else is_new)]
+    if not due:
+        return
     variables = {"self": _at_the_rule(new, place.schema)}
-    variables["oldSelf"] = _at_the_rule(old, place.schema) if is_known else variables["self"]
+    is_other = is_known and is_new
+    variables["oldSelf"] = _at_the_rule(old, place.schema) if is_other else variables["self"]
     variables["before"] = [variables["oldSelf"]] if is_known else []
-    for rule in place.rules:
-        if rule.of_changes and not (is_known or rule.always):
-            continue
-        if is_known and old == new and not rule.of_changes:
-            continue  # it was so before
+    for rule in due:
         try:
             why = _refusal(rule, variables)
         except RuleError as error:

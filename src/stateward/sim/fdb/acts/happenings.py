@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: Seconds after which a clock that was set wrong is right again.
 _SET_RIGHT: Final = 120.0
+#: What people taint nodes with.
+_WORK: Final = "example.org/work"
 
 
 # -------------------------------------------------------------------------- pods and processes
@@ -108,6 +110,15 @@ def _lose(at: At, *, dark: bool) -> None:
         return
     at.it.nodes.lose(name, dark=dark)
     at.for_a_while(lambda: at.it.nodes.find(name))
+
+
+def _taint(at: At) -> None:
+    """Taint a node as people do who want it to be left; it takes no pods meanwhile."""
+    name = f"node-{at.target}"
+    if not any(it.name == name and not it.taints for it in at.it.nodes.nodes):
+        return
+    at.it.machines.taint(name, _WORK)
+    at.for_a_while(lambda: at.it.machines.taint(name))
 
 
 def _claim_stuck(at: At) -> None:
@@ -209,6 +220,7 @@ ALL: Final[dict[str, Act]] = {
     "no-image": Act(_no_image, targeted=False, seconds=60),
     "lose-node": Act(_lose_node, seconds=60),
     "power": Act(_power, seconds=60),
+    "taint": Act(_taint, seconds=60),
     "claim-stuck": Act(_claim_stuck, seconds=60),
     "cut": Act(_cut, seconds=30),
     "cut-all": Act(_cut_all, targeted=False, seconds=30),
@@ -234,7 +246,7 @@ TYPICAL: Final[tuple[tuple[str, ...], ...]] = tuple(
         *("delete-pod:storage", "delete-pod:log", "delete-pod:coordinator", "force-pod:storage"),
         *("stuck-pod:storage:60", "no-room:60", "slow-pods:60", "no-image:60"),
         *("lose-node:0:60", "lose-node:1:400", "power:0:60", "power:2:60"),
-        *("claim-stuck:storage:60",),
+        *("claim-stuck:storage:60", "taint:0:60", "taint:1:300"),
         *("cut:storage:30", "cut:coordinator:60", "cut-all:30"),
         *("silence:30", "silence:120", "partial:data:60", "partial:processes:60"),
         *("partial:processes:200",),

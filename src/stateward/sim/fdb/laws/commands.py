@@ -139,7 +139,8 @@ class Commands:
         if group.spec.remove or exclusions.of_instance(name) not in targets:
             return not group.spec.remove
         options = [it.spec.automation_options for it in self._scene.recent(about)]
-        return any(name in it.cancel_replacements_for_process_groups for it in options)
+        kept = (it.cancel_replacements_for_process_groups for it in options)
+        return any(name in it or "*" in it for it in kept)
 
     # ------------------------------------------------------------------ coordinating
 

@@ -1,10 +1,12 @@
-"""P-S1, P-S2, F-S6, F-S11, F-S12, F-S13 and K3: who writes what of process groups, and for whom."""
+"""P-S1, P-S2, F-S6, F-S11 to F-S14 and K3: who writes what of process groups, and for whom."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBProcessGroup
+from stateward.core.moments import from_rfc3339
+from stateward.fdb.api.kind import PROCESS_GROUPS, FoundationDBCluster, FoundationDBProcessGroup
 from stateward.fdb.cluster.controller import CONTROLLER
 from stateward.fdb.groups.reconciler import CONTROLLER as GROUPS
 from stateward.fdb.model import exclusions
@@ -13,32 +15,34 @@ from stateward.kube.client import Apply, Change, MergePatch
 from stateward.kube.codec import decode
 from stateward.kube.interception import Call
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CONFIG_MAPS, EVENTS, LEASES, PODS, SERVICES, VOLUME_CLAIMS
+from stateward.kube.resources import (
+    CONFIG_MAPS,
+    CRON_JOBS,
+    EVENTS,
+    LEASES,
+    PODS,
+    SERVICES,
+    VOLUME_CLAIMS,
+)
 from stateward.local.store import Stored, StoreEvent
 from stateward.sim.fdb.laws.pods import is_back
 from stateward.sim.fdb.laws.scene import Scene
+from stateward.sim.kube.lodgers import Lodger
 from stateward.sim.laws.watchman import Actor, Sent, begins_to_go
 
 _ANYBODYS: Final = frozenset({EVENTS.name, LEASES.name})
+#: Seconds by which a moment on record, and a clock that is asked twice, may be off.
+_ROUNDED: Final = 2.0
 _OF_GROUPS: Final = frozenset({PODS.name, VOLUME_CLAIMS.name})
 
 
-class Groups:
-    """P-S1: each half of a group has one writer. P-S2: what was proved stays so.
-
-    F-S6: that nothing is left on a group is written when all of its processes report and say so.
-    F-S11: who goes with what it holds was named by a person. F-S12: an id is given once. F-S13: who
-    is replaced unasked is lost, and no more at a time than may be. K3: a group's controller
-    touches what is the group's alone.
-    """
+class Writers:
+    """P-S1: each half of a group has one writer. K3: a group's controller touches its own alone."""
 
     def __init__(self, scene: Scene) -> None:
         self._scene = scene
         self._store = scene.it.world.api.store
         scene.watchman.on_sent(self._sent)
-        scene.watchman.on_change(PROCESS_GROUPS.name, self._changed)
-
-    # ------------------------------------------------------------------ who writes
 
     def _sent(self, sent: Sent) -> None:
         call = sent.kube
@@ -65,6 +69,21 @@ class Groups:
         if not _belongs(stored, group):
             self._scene.report("K3", actor, f"{call}, which is not of {about}")
 
+
+class Groups:
+    """P-S2: what was proved stays so.
+
+    F-S6: that nothing is left on a group is written when all of its processes report and say so.
+    F-S11: who goes with what it holds was named by a person. F-S12: an id is given once. F-S13: who
+    is replaced unasked is lost for long, or its node is tainted; no more at a time than may be; and
+    nobody who is never to be. F-S14: nobody is while many fault domains are tainted.
+    """
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._store = scene.it.world.api.store
+        scene.watchman.on_change(PROCESS_GROUPS.name, self._changed)
+
     # ------------------------------------------------------------------ what is written
 
     def _changed(self, actor: Actor, event: StoreEvent) -> None:
@@ -83,6 +102,7 @@ class Groups:
         if now.spec.exclusion_skipped and not before.spec.exclusion_skipped:
             self._judge_skip(actor, now)
         if now.spec.remove and not before.spec.remove:
+            self._judge_kept(actor, now)
             self._judge_replacement(actor, now)
         taken_back = before.spec.excluded and not now.spec.excluded and now.spec.remove
         if taken_back and self._is_excluded(now.metadata.key):
@@ -140,13 +160,56 @@ class Groups:
         asked = group.spec.process_group_id in listed or group.metadata.deleting
         if told != cluster.metadata.generation or is_extra or asked:
             return
-        name = group.metadata.name
-        if is_back(self._scene.it, group.metadata.key):
+        name, here = group.metadata.name, self._scene.it.nodes.lodger(group.metadata.key)
+        if not _is_left(cluster, here, self._scene.now) and is_back(
+            self._scene.it, group.metadata.key
+        ):
             self._scene.report("F-S13", actor, f"{name} is replaced, and is well")
+        self._judge_patience(actor, cluster, group)
+        self._judge_storm(actor, cluster, staying)
         most = cluster.spec.automation_options.replacements.max_concurrent_replacements
         going = [it for it in every if it.spec.remove and not _is_empty(it)]
         if len(going) > most:
             self._scene.report("F-S13", actor, f"{len(going)} groups are replaced at once")
+
+    def _judge_kept(self, actor: Actor, group: FoundationDBProcessGroup) -> None:
+        """Judge who is marked though for long the spec has said that it never shall be."""
+        name, spec = group.metadata.name, group.spec
+        wishes = self._scene.recent(ObjectKey(group.metadata.namespace, spec.cluster_name))
+        kept = [it.spec.automation_options.cancel_replacements_for_process_groups for it in wishes]
+        if kept and all(spec.process_group_id in it for it in kept) and not group.metadata.deleting:
+            self._scene.report("F-S13", actor, f"{name} is marked, and is never to be")
+
+    def _judge_patience(
+        self, actor: Actor, cluster: FoundationDBCluster, group: FoundationDBProcessGroup
+    ) -> None:
+        """Judge for how long something has been wrong, by what is on record of it."""
+        options = cluster.spec.automation_options.replacements
+        least = min(options.failure_detection_time_seconds, options.taint_replacement_time_seconds)
+        now = self._scene.it.world.clock.now()
+        lasts = max((now - it for it in _wrong_since(group)), default=0.0)
+        if lasts < least - _ROUNDED:
+            words = f"{group.metadata.name} is replaced after {lasts:.0f} s, and {least} must pass"
+            self._scene.report("F-S13", actor, words)
+
+    def _judge_storm(
+        self,
+        actor: Actor,
+        cluster: FoundationDBCluster,
+        staying: Sequence[FoundationDBProcessGroup],
+    ) -> None:
+        """Judge a replacement by how many nodes are tainted that groups are on: each is a zone."""
+        options = cluster.spec.automation_options.replacements
+        found = (self._scene.it.nodes.lodger(it.metadata.key) for it in staying)
+        nodes = {it.node.name: it for it in found if it is not None}
+        tainted = [name for name, it in nodes.items() if _is_left(cluster, it, self._scene.now)]
+        share = options.max_fault_domains_with_tainted_process_groups
+        if isinstance(share, str):
+            share = max(1, round(len(nodes) * int(share.rstrip("%")) / 100))
+        # Who was marked is no longer counted, and may have been the one above the limit.
+        if len(tainted) > share + 1:
+            words = f"a group is replaced while {len(tainted)} of {len(nodes)} nodes are tainted"
+            self._scene.report("F-S14", actor, words)
 
     def _judge_skip(self, actor: Actor, group: FoundationDBProcessGroup) -> None:
         """Judge who is let go unproved: testers hold nothing, and of others a person says so."""
@@ -175,6 +238,23 @@ class Groups:
             self._scene.report("F-S12", actor, f"{mine} is given, and is excluded")
 
 
+def _is_left(cluster: FoundationDBCluster, here: Lodger | None, now: float) -> bool:
+    """Tell whether the node of a pod has been tainted for so long that it is to be left."""
+    options = cluster.spec.automation_options.replacements.taint_replacement_options
+    if here is None or not here.node.taints or not options:
+        return False
+    keys = {it.key: it.duration_in_seconds for it in options}
+    waits = [keys.get(it, keys.get("*")) for it in here.node.taints]
+    return any(it is not None and now - here.node.tainted_at >= it for it in waits)
+
+
+def _wrong_since(group: FoundationDBProcessGroup) -> Iterator[float]:
+    """Yield since when each that is wrong with a group is on record."""
+    for it in group.status.conditions:
+        if it.status == "True" and it.type != "Ready" and it.last_transition_time:
+            yield from_rfc3339(it.last_transition_time)
+
+
 def _is_empty(group: FoundationDBProcessGroup) -> bool:
     return group.spec.excluded or group.spec.exclusion_skipped
 
@@ -192,6 +272,8 @@ def _wrong_writer(call: Call, controller: str) -> str:
         return "" if controller == GROUPS else "only a group makes and takes what is its own"
     if name == CONFIG_MAPS.name:
         return "" if controller == CONTROLLER else "the config map is the cluster's"
+    if name == CRON_JOBS.name:
+        return "" if controller == CONTROLLER else "the job is the cluster's"
     return "" if name != SERVICES.name or controller in {CONTROLLER, GROUPS} else "whose is it?"
 
 

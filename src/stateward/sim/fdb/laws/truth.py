@@ -69,7 +69,9 @@ class Truth:
 
     def every_disk(self) -> set[str]:
         """Return every data folder that there is, on whatever volume."""
-        volumes: list[Volume] = [*self._it.volumes.content.values()]
+        volumes: list[Volume] = [
+            it for site in self._it.sites for it in site.volumes.content.values()
+        ]
         volumes += [it.volume for it in self._it.realm.processes]
         return {disk.process_id for it in volumes for disk in it.disks.values()}
 

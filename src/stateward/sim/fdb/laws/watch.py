@@ -10,12 +10,14 @@ from stateward.fdb.model.names import CLUSTER_UID_LABEL, INSTANCE_LABEL
 from stateward.fdb.operator import LEASE, TERMS
 from stateward.sim.fdb.laws.claims import Claims
 from stateward.sim.fdb.laws.commands import Commands
-from stateward.sim.fdb.laws.groups import Groups
+from stateward.sim.fdb.laws.groups import Groups, Writers
 from stateward.sim.fdb.laws.intents import Intents
 from stateward.sim.fdb.laws.maintaining import Maintaining
 from stateward.sim.fdb.laws.pods import Stops
 from stateward.sim.fdb.laws.regions import Reconfigurations
 from stateward.sim.fdb.laws.scene import Scene
+from stateward.sim.fdb.laws.several.acting import Locks
+from stateward.sim.fdb.laws.several.agreeing import Agreements
 from stateward.sim.fdb.laws.sharing import Sharing
 from stateward.sim.fdb.laws.transport import Listeners
 from stateward.sim.fdb.laws.upgrades import Upgrades
@@ -39,14 +41,19 @@ CUSTOM: Final = Custom(CLUSTERS, CLUSTER_UID_LABEL, INSTANCE_LABEL)
 
 
 class FdbWatch:
-    """Watches over one world."""
+    """Watches over one world; those who watch what lies beside it write into the same book."""
 
-    def __init__(self, it: FdbWorld) -> None:
-        self.watchman = Watchman(it.world)
+    def __init__(self, it: FdbWorld, beside: FdbWatch | None = None) -> None:
+        book = beside.watchman.book if beside is not None else None
+        self.watchman: Watchman = Watchman(it.world, book)
         self.scene = Scene(it, self.watchman)
         self.family = Family(self.watchman, CUSTOM)
-        self.rates = Rates(self.watchman)
-        self.vain = Vain(self.watchman)
+        if beside is None:
+            self.rates, self.vain = Rates(self.watchman), Vain(self.watchman)
+        else:
+            self.rates, self.vain = beside.rates, beside.vain
+            self.rates.follow(self.watchman)
+            self.vain.follow(self.watchman)
         UidSafety(self.watchman)
         Exactness(self.watchman)
         OneLeader(self.watchman, LEASE, TWIN)
@@ -58,10 +65,13 @@ class FdbWatch:
         Claims(self.scene)
         Commands(self.scene)
         Reconfigurations(self.scene)
+        Writers(self.scene)
         Groups(self.scene)
         Intents(self.scene)
         Maintaining(self.scene)
         Listeners(self.scene)
+        Locks(self.scene)
+        Agreements(self.scene)
         Sharing(self.scene)
         Words(self.scene)
         Upgrades(self.scene)

@@ -11,6 +11,7 @@ from stateward.fdb.model.names import CLASS_LABEL
 from stateward.kube.client import Change
 from stateward.kube.resources import EVENTS, LEASES
 from stateward.local.store import StoreEvent
+from stateward.sim.fdb.keys import KeysCall, acts_of
 from stateward.sim.fdb.world import FdbWorld
 from stateward.sim.laws.watchman import Watchman, begins_to_go
 
@@ -24,13 +25,16 @@ _QUESTIONS: Final = frozenset(
 class Acts:
     """Counts acts as they are carried out, by the class of who is concerned: names are chance."""
 
-    def __init__(self, it: FdbWorld, watchman: Watchman) -> None:
-        self.counts: Counter[str] = Counter()
+    def __init__(
+        self, it: FdbWorld, watchman: Watchman, counts: Counter[str] | None = None
+    ) -> None:
+        self.counts: Counter[str] = Counter() if counts is None else counts
         self._watchman = watchman
         #: Lines by which operators asked for restarts.
         self._restarts: set[str] = set()
         it.world.api.store.listen(self._changed)
         it.realm.typed.append(self._typed)
+        it.realm.keyed.append(self._keyed)
         it.realm.killing.append(self._killing)
 
     def _changed(self, event: StoreEvent) -> None:
@@ -43,7 +47,8 @@ class Acts:
             self.counts[f"delete {event.resource} {kind}".rstrip()] += 1
 
     def _typed(self, line: str, database: Database) -> None:
-        if line in _QUESTIONS or not self._watchman.actor.operates:
+        actor = self._watchman.actor
+        if line in _QUESTIONS or not actor.operates or isinstance(actor.call, KeysCall):
             return
         verb = line.split(maxsplit=1)[0].rstrip(";")
         if verb == "kill":
@@ -52,6 +57,11 @@ class Acts:
         if line.startswith("configure new "):
             verb = "make" if database.settings is None else "make again"
         self.counts[f"fdb {verb}"] += 1
+
+    def _keyed(self, call: KeysCall, _: Database) -> None:
+        """Count what was committed: what another one came first with was not done."""
+        for line in acts_of(call.order) if self._watchman.actor.operates else ():
+            self.counts[f"fdb {line.split(maxsplit=1)[0]}"] += 1
 
     def _killing(self, line: str) -> None:
         """Count a restart; one that fdbcli refused, since it did not find somebody, was none."""

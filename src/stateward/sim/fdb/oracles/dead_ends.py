@@ -18,8 +18,11 @@ _ASKED: Final = "VolumesLeft"
 
 def is_dead_end(it: FdbWorld) -> bool:
     """Tell whether a cluster asks what becomes of volumes of before, and there are such volumes."""
-    clusters = it.world.api.store.all(CLUSTERS.name)
-    return any(_is_asked(one) and _has_volumes_of_before(it, one) for one in clusters)
+    return any(
+        _is_asked(one) and _has_volumes_of_before(site, one)
+        for site in it.sites
+        for one in site.world.api.store.all(CLUSTERS.name)
+    )
 
 
 def _is_asked(cluster: Stored) -> bool:

@@ -8,21 +8,23 @@ from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBCluster
 from stateward.fdb.model.names import CLASS_LABEL
 from stateward.fdb.tell.conditions import TYPES
 from stateward.kube.codec import Json, decode, encode
-from stateward.kube.resources import CONFIG_MAPS, PODS, SERVICES, VOLUME_CLAIMS
+from stateward.kube.resources import CONFIG_MAPS, CRON_JOBS, PODS, SERVICES, VOLUME_CLAIMS
 from stateward.sim.fdb.world import FdbWorld
 
-_COUNTED = (PROCESS_GROUPS, PODS, VOLUME_CLAIMS, SERVICES, CONFIG_MAPS)
+_COUNTED = (PROCESS_GROUPS, PODS, VOLUME_CLAIMS, SERVICES, CONFIG_MAPS, CRON_JOBS)
 
 
 def end_of(it: FdbWorld) -> dict[str, str]:
     """Return what is left, as comparable texts."""
-    store = it.world.api.store
     found: dict[str, str] = {}
-    for resource in _COUNTED:
-        kinds = Counter(one.labels.get(CLASS_LABEL, "") for one in store.all(resource.name))
-        found[resource.name] = _text(dict(sorted(kinds.items())))
-    for stored in store.all(CLUSTERS.name):
-        found[f"cluster {stored.key}"] = _text(_told(decode(stored.text, FoundationDBCluster)))
+    for site in it.sites:
+        store, place = site.world.api.store, f"{site.world.place} ".lstrip()
+        for resource in _COUNTED:
+            kinds = Counter(one.labels.get(CLASS_LABEL, "") for one in store.all(resource.name))
+            found[f"{place}{resource.name}"] = _text(dict(sorted(kinds.items())))
+        for stored in store.all(CLUSTERS.name):
+            told = _told(decode(stored.text, FoundationDBCluster))
+            found[f"{place}cluster {stored.key}"] = _text(told)
     for number, database in enumerate(one for one in it.realm.databases if one.servers):
         settings = database.settings
         found[f"database {number}"] = _text(

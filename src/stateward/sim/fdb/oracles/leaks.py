@@ -9,17 +9,18 @@ from stateward.fdb.model import exclusions
 from stateward.fdb.model.names import pod_of_claim
 from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import PODS, SERVICES, VOLUME_CLAIMS
+from stateward.kube.resources import CRON_JOBS, PODS, SERVICES, VOLUME_CLAIMS
 from stateward.sim.fdb.acts.people import FOREIGN
 from stateward.sim.fdb.laws.claims import lost_without
 from stateward.sim.fdb.laws.maintaining import is_ours
 from stateward.sim.fdb.laws.scene import Scene
+from stateward.sim.fdb.laws.several.agreeing import unsaid
 from stateward.sim.laws.rates import Rates
 
 #: Calls for one object in the last minute of a life: a database is asked about every 20 s.
 MOST_CALLS = 60
 #: The config map outlives a cluster together with its claims: it says how their data is found.
-_PARTS = (PROCESS_GROUPS, PODS, SERVICES)
+_PARTS = (PROCESS_GROUPS, PODS, SERVICES, CRON_JOBS)
 
 
 def at_rest(scene: Scene, rates: Rates) -> Iterator[tuple[str, str]]:
@@ -30,6 +31,8 @@ def at_rest(scene: Scene, rates: Rates) -> Iterator[tuple[str, str]]:
     for database in scene.it.realm.databases:
         if living and database.servers and lost_without(database, scene.truth.every_disk()):
             yield "ACK", "data that was there is on no disk any more"
+    if living:
+        yield from (("C-L3", it) for it in unsaid(scene))
     for cluster in living.values():
         yield from (("K5", it) for it in _words(scene, cluster))
     for who, about, calls in rates.of_late():

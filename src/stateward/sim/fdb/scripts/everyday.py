@@ -50,6 +50,12 @@ SCENARIOS: Final[dict[str, Script]] = {
     "fdb-coordinator": (create(), befall("delete-pod:coordinator")),
     "fdb-coordinators": (create(), befall("kill-all")),
     "fdb-node": (create(automationOptions=_SOON), lose_node(400)),
+    "fdb-detection": (
+        create(databaseConfiguration=ONE, processCounts=FEW),
+        edit(automationOptions=_SOON),
+        edit(automationOptions={"replacements": {"failureDetectionTimeSeconds": 3600}}),
+        edit(automationOptions={"replacements": {"enabled": False}}),
+    ),
     "fdb-configure": (
         create(),
         edit(databaseConfiguration={"redundancy_mode": "single"}),

@@ -49,6 +49,10 @@ class Step:
     befalls: bool = False
     #: What it costs in calm, where that is promised.
     costs: Cost | None = None
+    #: Whether operators stand still in it: then passes of theirs fail when they go on.
+    pauses: bool = False
+    #: The law that is broken when it takes longer in calm.
+    law: str = "L1"
 
 
 Script = tuple[Step, ...]

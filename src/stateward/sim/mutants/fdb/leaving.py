@@ -96,8 +96,8 @@ def proved_for_ever(patch: Patch) -> None:
 
     patch.put(removing, "_objection", objection)
     patch.put(removing, "_taken_back", lambda _view, _leftovers: ())
-    must = exclusions._must_be_excluded  # noqa: SLF001 - whose exclusion is seen to
-    patch.put(exclusions, "_must_be_excluded", lambda it: not it.excluded and must(it))
+    must = exclusions.must_be_excluded
+    patch.put(exclusions, "must_be_excluded", lambda it: not it.excluded and must(it))
 
 
 @bug(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -97,7 +98,7 @@ def some_are_left(patch: Patch) -> None:
         found = inner(view)
         kept = tuple(it for it in found.groups if it.id.process_class != "stateless")
         kill = tuple(one.addresses[0] for it in kept for one in it.processes)
-        return upgrades.RestartPlan(kill, kept, found.waiting, found.refused, found.begun)
+        return replace(found, kill=kill, groups=kept)
 
     patch.put(upgrades, "restart", restart)
 

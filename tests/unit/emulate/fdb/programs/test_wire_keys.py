@@ -7,7 +7,7 @@ from typing import Any, cast
 import pytest
 
 from stateward.core.errors import OutcomeUnknown, PeerError
-from stateward.emulate.fdb.programs.keys import WireKeys
+from stateward.emulate.fdb.programs.keyed.serving import WireKeys
 from stateward.emulate.fdb.talk import messages
 from stateward.emulate.fdb.talk.messages import Commit, Done, Get, Refused, Transact, Values
 from stateward.emulate.fdb.talk.seeker import Seeker

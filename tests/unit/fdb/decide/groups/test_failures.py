@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,9 +11,15 @@ from hypothesis import strategies as st
 
 from fakes.fdb_groups import AWAY, NOW, SILENT, cluster, group
 from fakes.fdb_statuses import recorded
+from stateward.core.moments import to_rfc3339
 from stateward.fdb.api.group import GroupConditionType as Kind
-from stateward.fdb.decide.groups.failures import FAILURES, failed, held, to_replace
+from stateward.fdb.api.status import FoundationDBClusterStatus
+from stateward.fdb.decide.groups.failures import FAILURES, failed, held, storm, to_replace
 from stateward.fdb.views import ClusterView, GroupView
+from stateward.kube.conditions import Condition
+
+#: Others, in fault domains of their own.
+WELL = tuple(group(f"stateless-{it}") for it in range(91, 96))
 
 
 def view(*groups: GroupView, options: dict[str, Any] | None = None, **said: Any) -> ClusterView:
@@ -22,7 +29,7 @@ def view(*groups: GroupView, options: dict[str, Any] | None = None, **said: Any)
         "replacements": {"enabled": True, **(options or {})},
         **said.pop("automation", {}),
     }
-    return cluster(*groups, spec={"automationOptions": automation, **words}, **said)
+    return cluster(*groups, *WELL, spec={"automationOptions": automation, **words}, **said)
 
 
 def ill(name: str, *kinds: Kind, seconds: float = 2000, **said: Any) -> GroupView:
@@ -136,6 +143,35 @@ def test_nothing_is_replaced_unless_the_database_serves(database: Any, said: str
     assert said in why(some)
 
 
+@pytest.mark.parametrize(
+    ("status", "seconds", "many"),
+    [
+        ("True", 121, 1),
+        ("True", 119, 0),
+        ("False", 9000, 0),
+        ("Unknown", 9000, 0),
+        ("True", -9000, 1),
+        ("True", 1e9, 1),
+    ],
+    ids=["serves", "is back", "was away", "was not heard", "a clock was ahead", "nonsense"],
+)
+def test_who_may_come_back_with_its_database_is_given_time(
+    status: str, seconds: float, many: int
+) -> None:
+    since = to_rfc3339(NOW - seconds) if seconds < 1e9 else "yesterday"
+    told = Condition(type="Available", status=status, last_transition_time=since)
+    seen = view(ill("storage-1"), status=FoundationDBClusterStatus(conditions=(told,)))
+    assert len(to_replace(seen)) == many
+    assert many or "others may be coming back" in why(seen)
+
+
+@pytest.mark.parametrize(("watched", "many"), [(0, 0), (119, 0), (120, 1)])
+def test_whoever_has_just_begun_to_look_replaces_nobody(watched: float, many: int) -> None:
+    seen = replace(view(ill("storage-1")), watched=watched)
+    assert len(to_replace(seen)) == many
+    assert many or "others may be coming back" in why(seen)
+
+
 def test_nothing_is_replaced_where_no_process_shall_run() -> None:
     assert chosen(view(ill("storage-1"), spec={"buggify": {"emptyMonitorConf": True}})) == []
 
@@ -159,6 +195,126 @@ def test_what_cannot_be_excluded_is_not_replaced() -> None:
     assert "no address" in why(view(ill("storage-1", addresses=()), automation=by_address))
     assert chosen(view(ill("storage-1"), automation=by_address)) == ["storage-1"]
     assert chosen(view(ill("storage-1", addresses=()))) == ["storage-1"]
+
+
+# ------------------------------------------------------------------ who never came
+def test_while_others_do_not_come_nobody_is_replaced() -> None:
+    """What keeps them away, as a quota that is used up does, keeps who would come next, too."""
+    newcomer = group("storage-9", Kind.MISSING_POD, pod=None, processes=(), zone="", since=NOW - 60)
+    assert why(view(ill("storage-1"), newcomer)) == "others have yet to come: storage-9"
+    young = replace(newcomer, created=NOW - 200)
+    assert chosen(view(ill("storage-1"), young)) == ["storage-1"], "it has five minutes"
+    was_there = replace(newcomer, reported=True)
+    assert chosen(view(ill("storage-1"), was_there)) == ["storage-1"]
+    going = replace(newcomer, marked=True, excluded=True)
+    assert chosen(view(ill("storage-1"), going)) == ["storage-1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "said", "waits"),
+    [
+        ("storage-9", {}, True),
+        ("stateless-9", {}, False),  # its class may be for other nodes
+        ("stateless-9", {"pod": None}, True),  # a quota is for all
+    ],
+)
+def test_pods_of_another_class_that_find_no_node_hold_nobody_up(
+    name: str, said: dict[str, Any], waits: bool
+) -> None:
+    newcomer = group(name, Kind.POD_PENDING, processes=(), zone="", since=NOW - 400, **said)
+    seen = view(ill("storage-1"), newcomer)
+    assert chosen(seen) == ([] if waits else ["storage-1"])
+
+
+def test_who_was_never_made_is_not_replaced_by_another() -> None:
+    unmade = ill("storage-9", Kind.MISSING_POD, pod=None, processes=(), zone="")
+    assert "its pod was never made" in why(view(unmade))
+    waiting = ill("storage-9", Kind.POD_PENDING, processes=(), zone="")
+    assert chosen(view(waiting)) == ["storage-9"], "it may wait for a disk that is lost"
+
+
+# ------------------------------------------------------------------ taints and storms
+def tainted(number: int, seconds: float = 2000, **said: Any) -> GroupView:
+    kinds = (Kind.READY, Kind.NODE_TAINT_DETECTED, Kind.NODE_TAINT_REPLACING)
+    return ill(f"storage-{number}", *kinds, seconds=seconds, **said)
+
+
+@pytest.mark.parametrize(
+    ("options", "seconds", "many"),
+    [({}, 1799, 0), ({}, 1800, 1), ({"taintReplacementTimeSeconds": 5}, 5, 1)],
+)
+def test_a_taint_has_a_patience_of_its_own(
+    options: dict[str, Any], seconds: float, many: int
+) -> None:
+    some = view(tainted(1, seconds), options={"failureDetectionTimeSeconds": 9999, **options})
+    assert len(to_replace(some)) == many
+
+
+def test_a_taint_that_is_only_detected_replaces_nobody() -> None:
+    assert failed(view(ill("storage-1", Kind.READY, Kind.NODE_TAINT_DETECTED))) == ()
+
+
+@pytest.mark.parametrize(
+    ("limit", "zones", "sick", "calm"),
+    [
+        ("10%", 6, 1, True),  # a tenth, and at least one
+        ("10%", 6, 2, False),
+        ("10%", 20, 2, True),
+        ("10%", 20, 3, False),
+        ("50%", 6, 3, True),
+        ("100%", 6, 6, True),
+        ("0%", 6, 1, False),
+        (0, 6, 1, False),
+        (3, 6, 3, True),
+        (3, 6, 4, False),
+    ],
+)
+def test_a_storm_of_taints_replaces_nobody(
+    limit: int | str, zones: int, sick: int, calm: bool
+) -> None:
+    some = [tainted(it) for it in range(1, sick + 1)]
+    well = [group(f"log-{it}") for it in range(sick + 1, zones + 1)]
+    options = {
+        "enabled": True,
+        "maxFaultDomainsWithTaintedProcessGroups": limit,
+        "maxConcurrentReplacements": 10,
+    }
+    seen = cluster(*some, *well, spec={"automationOptions": {"replacements": options}})
+    assert bool(storm(seen)) is not calm
+    assert len(to_replace(seen)) == (sick if calm else 0)
+
+
+def test_in_a_storm_of_taints_who_failed_is_not_replaced_either() -> None:
+    some = view(tainted(1), tainted(2), ill("log-3"))
+    assert chosen(some) == []
+    assert {it.why for it in held(some)} == {"2 of 8 fault domains are tainted, and 1 may be"}
+
+
+@pytest.mark.parametrize(("sick", "calm"), [(1, True), (3, True), (4, False), (6, False)])
+def test_when_more_than_half_has_failed_nobody_is_replaced(sick: int, calm: bool) -> None:
+    some = [ill(f"storage-{it}") for it in range(1, sick + 1)]
+    well = [group(f"log-{it}") for it in range(sick + 1, 7)]
+    seen = cluster(*some, *well, spec={"automationOptions": {"replacements": {"enabled": True}}})
+    assert len(to_replace(seen)) == calm
+
+
+@pytest.mark.parametrize("limit", [6, "100%"])
+@pytest.mark.parametrize("kinds", [(), (Kind.NODE_TAINT_REPLACING,)], ids=["well", "tainted"])
+def test_that_many_may_be_tainted_does_not_mean_that_many_may_fail(
+    limit: int | str, kinds: tuple[Kind, ...]
+) -> None:
+    some = [ill(f"storage-{it}", Kind.MISSING_PROCESSES, *kinds) for it in range(1, 5)]
+    well = [group(f"log-{it}") for it in (5, 6)]
+    options = {"enabled": True, "maxFaultDomainsWithTaintedProcessGroups": limit}
+    seen = cluster(*some, *well, spec={"automationOptions": {"replacements": options}})
+    assert storm(seen) == "4 of 6 fault domains have failed"
+    assert chosen(seen) == []
+
+
+def test_who_goes_and_who_is_nowhere_makes_no_storm() -> None:
+    going = [tainted(it, marked=True) for it in (1, 2)]
+    nowhere = [tainted(it, zone="") for it in (3, 4)]
+    assert storm(view(tainted(5), *going, *nowhere)) == ""
 
 
 groups = st.lists(

@@ -65,6 +65,19 @@ def test_names_of_nobody_are_told() -> None:
     assert marks(found) == [("storage-1", False)]
 
 
+def test_names_of_nobody_that_shall_stay_are_told_as_well() -> None:
+    found = lists(ONE, keep=["storage-1", "storage-9", "*", "storage-9"])
+    assert found.unknown_kept == ("storage-9",)
+    assert found.unknown == ()
+
+
+def test_who_goes_already_cannot_stay_which_is_told() -> None:
+    going = group("storage-1", marked=True, excluded=True, leaving=True)
+    (told,) = lists(going, TWO, keep=["storage-1"]).held
+    assert (told.group, "deleted already" in told.why) == ("shop-storage-1", True)
+    assert lists(going, TWO, keep=["storage-2"]).held == ()
+
+
 @pytest.mark.parametrize("name", [REMOVE, BARE])
 def test_all_of_them_cannot_go(name: str) -> None:
     found = lists(ONE, TWO, **{name: ["*"]})

@@ -10,8 +10,13 @@ from msgspec import UNSET
 
 from stateward.core.errors import PeerError
 from stateward.core.outcome import Blocked, Outcome, Retry
+from stateward.fdb.admin.keyed.preparing import PreparedKeys
+from stateward.fdb.admin.keys import Keys
 from stateward.fdb.admin.ports import Admin
-from stateward.fdb.cluster.hands.asking import allowed
+from stateward.fdb.api import questions
+from stateward.fdb.cluster.hands import locked
+from stateward.fdb.cluster.hands.asking import allowed, failed
+from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import done
@@ -24,10 +29,12 @@ from stateward.fdb.decide.upgrades import judging as upgrades
 from stateward.fdb.decide.upgrades.judging import RestartPlan
 from stateward.fdb.guards import acts
 from stateward.fdb.guards.guard import Refusal, refusals
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.views import ClusterView
 
 _AGAIN: Final = 15.0
 _SOON: Final = 1.0
+_SHOWN: Final = 5
 #: Clusters whose last restart is kept in mind.
 _REMEMBERED: Final = 1000
 
@@ -69,34 +76,79 @@ class AllAtOnce:
                 "see with what their pods start fdbserver: an image that is not of its tag?; any"
                 " change of the spec lets them be started anew once more",
             )
-        return await self._held(seen, admin, plan) or await self._kill(seen, admin, plan)
+        alone = plan.begun or not questions.uses_locks(view.spec)
+        found = None if alone else await self._prepared(seen, admin, plan)
+        found = found or await self._held(seen, admin, plan)
+        if found is None and not alone:
+            found = await self._take_list(seen, admin, plan)
+        return found or await self._kill(seen, admin, plan)
+
+    async def _prepared(self, seen: Seen, admin: Admin, plan: RestartPlan) -> Outcome | None:
+        """List ours as prepared, as far as others may end them; return whose are not."""
+        keys = _list_of(seen, self._tools.fence.keys(admin))
+        ours = {*_ids(plan)} - upgrades.withdrawn(seen.view)
+        try:
+            listed = await self._tools.fence.change(keys.add, ours)
+        except PeerError as error:
+            return trouble(f"{_purpose(seen.view)} is to be agreed upon", error)
+        late = upgrades.unprepared(plan, listed)
+        if not late:
+            return None
+        words = (
+            f"{_purpose(seen.view)} waits until other operators have prepared theirs for"
+            f" {seen.view.spec.version}: {some_of(late, _SHOWN)}"
+        )
+        return Retry(_AGAIN, "UpgradeWaits", words)
+
+    async def _take_list(self, seen: Seen, admin: Admin, plan: RestartPlan) -> Outcome | None:
+        """Take the list away, so that nobody else restarts them by it."""
+        needed = {*_ids(plan), *upgrades.unprepared(plan, ())}
+        mine = locked.claim(seen.view, seen.view.now)
+        try:
+            keys = _list_of(seen, self._tools.fence.keys(admin))
+            await self._tools.fence.change(keys.take, mine, needed)
+        except PeerError as error:
+            return trouble(f"{_purpose(seen.view)} is due", error)
+        return None
 
     async def _held(self, seen: Seen, admin: Admin, plan: RestartPlan) -> Outcome | None:
         """Return what holds it back; one that was begun is finished, whoever has come since."""
         view = seen.view
-        guards = () if plan.begun else acts.UPGRADE
+        guards = acts.UPGRADE
         if not plan.begun:
             refused = upgrades.unseen(view, seen.program_missing) or upgrades.cut_off(view)
             if refused is not None:
                 return _refused(refused)
             if not refusals(guards, view) and (late := await _latecomers(view, admin)) is not None:
                 return late
+        if plan.begun:  # a database that is down gives no lock, and comes back by this alone
+            return None if await is_unchanged(self._tools.client, seen.cluster) else CHANGED
         # The user is asked last: what comes before may take its time.
         return await allowed(self._tools, seen, self._step, guards, _purpose(view))
 
     async def _kill(self, seen: Seen, admin: Admin, plan: RestartPlan) -> Outcome:
         """End all processes of the database."""
         view, uid = seen.view, seen.cluster.metadata.uid
+        theirs = [] if plan.begun else [it.addresses[0] for it in plan.others if it.addresses]
+        kill = [*plan.kill, *theirs]
         try:
             # Nobody may be left out, so whoever is still there is told once more.
-            await self._tools.fence.change(partial(admin.kill, twice=True), plan.kill)
+            await self._tools.fence.change(partial(admin.kill, twice=True), kill)
         except PeerError as error:
-            return trouble(f"{_purpose(view)} is due", error)
+            return await failed(self._tools, seen, f"{_purpose(view)} is due", error)
         while len(self._last) >= _REMEMBERED:
             del self._last[next(iter(self._last))]
         self._last[uid] = _Kill(view.generation, view.now)
-        words = f"all processes change to {view.spec.version} at once: {len(plan.kill)} were ended"
+        words = f"all processes change to {view.spec.version} at once: {len(kill)} were ended"
         return done("ProcessesUpgraded", words, _SOON)
+
+
+def _list_of(seen: Seen, keys: Keys) -> PreparedKeys:
+    return PreparedKeys(locked.lock_of(seen.view, keys), seen.view.spec.version)
+
+
+def _ids(plan: RestartPlan) -> tuple[str, ...]:
+    return tuple(str(it.id) for it in plan.groups)
 
 
 def _purpose(view: ClusterView) -> str:

@@ -10,7 +10,7 @@ from stateward.core.facts import Known, Unknown
 from stateward.core.outcome import DONE, Outcome, Retry
 from stateward.fdb.admin.errors import DatabaseRefused, Refusal
 from stateward.fdb.admin.ports import Admin
-from stateward.fdb.cluster.hands.asking import allowed, held
+from stateward.fdb.cluster.hands.asking import allowed, failed, held
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import done
@@ -104,7 +104,7 @@ class UpdateDatabaseConfiguration:
         try:
             await self._tools.fence.change(seen.admin.configure, step)
         except PeerError as error:
-            return trouble(what, error)
+            return await failed(self._tools, seen, what, error)
         return done("DatabaseConfigured", what, _SOON, asked=step.tokens())
 
 

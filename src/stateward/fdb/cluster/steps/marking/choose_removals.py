@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from stateward.core.outcome import DONE, Outcome
+from typing import Final
+
+from stateward.core.outcome import DONE, Blocked, Outcome
 from stateward.fdb.cluster.hands.asking import held
 from stateward.fdb.cluster.hands.marking import mark
 from stateward.fdb.cluster.hands.tools import Tools
+from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide import removals
+
+_KEPT: Final = "take some out of cancelReplacementsForProcessGroups, or want more in processCounts"
 
 
 class ChooseRemovals:
@@ -25,5 +30,6 @@ class ChooseRemovals:
             return held(seen, self.name, few, "removing")
         seen.book.refuse(self.name, few)
         if not found:
-            return DONE
+            kept = removals.contradicted(seen.view)
+            return Blocked("ListsContradict", told(kept), _KEPT) if kept else DONE
         return await mark(self._tools, seen, found, "fewer of their class are wanted")

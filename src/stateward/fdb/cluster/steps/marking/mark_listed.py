@@ -13,8 +13,12 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups.listed import listed
+from stateward.fdb.model.listing import some_of
 from stateward.fdb.views import GroupView
 
+_ONE_BY_ONE: Final = "name groups one by one, and none that shall both go and stay"
+_GONE: Final = "take them out of the list; `kubectl get fdbpg` shows who is there"
+_SHOWN: Final = 5
 #: What is no longer true of a group that shall stay after all.
 _KEPT: Final = {
     "remove": False,
@@ -43,10 +47,13 @@ class MarkListed:
                 return await mark(self._tools, seen, [it.group for it in groups], why, skip=skip)
         if found.to_keep:
             return await self._keep(seen, found.to_keep)
-        if not found.held:
-            return DONE
-        hint = "name groups one by one, and none that shall both go and stay"
-        return Blocked("ListsContradict", told(found.held), hint)
+        if found.held:
+            return Blocked("ListsContradict", told(found.held), _ONE_BY_ONE)
+        if found.unknown_kept:
+            names = some_of(found.unknown_kept, _SHOWN)
+            words = f"cancelReplacementsForProcessGroups names groups that are not there: {names}"
+            return Blocked("GroupUnknown", words, _GONE)
+        return DONE
 
     async def _keep(self, seen: Seen, groups: tuple[GroupView, ...]) -> Outcome:
         if not await is_unchanged(self._tools.client, seen.cluster):

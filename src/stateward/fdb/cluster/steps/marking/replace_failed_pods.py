@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.core.outcome import DONE, Outcome, Retry
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry
 from stateward.fdb.cluster.hands.marking import mark
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
@@ -12,6 +12,11 @@ from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import failures
 
 _AGAIN: Final = 15.0
+_CALM: Final = (
+    "see what happens to the nodes; name groups in processGroupsToRemove, or let more be tainted:"
+    " automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups"
+)
+_NODES: Final = "let the operator list nodes (rbac.nodes of the chart), or name no taints"
 
 
 class ReplaceFailedPods:
@@ -28,4 +33,10 @@ class ReplaceFailedPods:
         if found:
             why = "; ".join(f"{it.condition} for {it.lasts:.0f} s" for it in found)
             return await mark(self._tools, seen, [it.group for it in found], why)
+        if seen.view.spec.automation_options.replacements.enabled:
+            if storm := failures.storm(seen.view):
+                return Blocked("ReplacementStorm", f"nobody is replaced: {storm}", _CALM)
+            if seen.view.taints_unknown:
+                words = f"nobody is replaced for a taint: {seen.view.taints_unknown}"
+                return Blocked("NodesUnreadable", words, _NODES)
         return Retry(_AGAIN, "ReplacementWaits", told(waiting)) if waiting else DONE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stateward.core.outcome import DONE, Outcome, Retry
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry
 from stateward.fdb.cluster.hands.marking import mark
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
@@ -12,6 +12,7 @@ from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import replacing
 
 _AGAIN: Final = 15.0
+_KEPT: Final = "take them out of cancelReplacementsForProcessGroups, or set back what must change"
 
 
 class ReplaceMisconfiguredPods:
@@ -28,6 +29,6 @@ class ReplaceMisconfiguredPods:
         if found.to_mark:
             why = "; ".join(sorted({it.why for it in found.to_mark}))
             return await mark(self._tools, seen, [it.group for it in found.to_mark], why)
-        if not found.held:
-            return DONE
-        return Retry(_AGAIN, "ReplacementWaits", told(found.held))
+        if found.waiting:
+            return Retry(_AGAIN, "ReplacementWaits", told(found.held))
+        return Blocked("ListsContradict", told(found.kept), _KEPT) if found.kept else DONE

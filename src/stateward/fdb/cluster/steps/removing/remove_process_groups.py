@@ -7,20 +7,22 @@ pass), the object is deleted, its pod, claim and service are gone, the exclusion
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from stateward.core.errors import PeerError
 from stateward.core.facts import Fact, Unknown
 from stateward.core.moments import to_rfc3339
 from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, Stop
+from stateward.fdb.admin.keys import excluded_key
 from stateward.fdb.admin.ports import Admin
+from stateward.fdb.api import questions
 from stateward.fdb.api.kind import PROCESS_GROUPS
-from stateward.fdb.cluster.hands.asking import allowed, held
+from stateward.fdb.cluster.hands import locked, together
+from stateward.fdb.cluster.hands.asking import allowed, failed, held
 from stateward.fdb.cluster.hands.editing import each, edit
 from stateward.fdb.cluster.hands.intent import CHANGED, is_unchanged
 from stateward.fdb.cluster.hands.marking import names_of
-from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import done, wrote
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told as said_of
@@ -30,11 +32,13 @@ from stateward.fdb.decide import removing
 from stateward.fdb.decide.absent import left_on
 from stateward.fdb.decide.coordinating import coordinators_now
 from stateward.fdb.decide.held import Held, is_tester
-from stateward.fdb.decide.including import cancelled, inclusions, retained
+from stateward.fdb.decide.including import inclusions, retained
+from stateward.fdb.decide.operators import acting
 from stateward.fdb.decide.removing import RemovalPlan
 from stateward.fdb.guards import acts
 from stateward.fdb.guards.guard import refusals
 from stateward.fdb.model.exclusions import Exclusion
+from stateward.fdb.model.intents import Intent, Intents
 from stateward.fdb.model.names import EXCLUSION_FINALIZER, FINALIZER
 from stateward.fdb.status import exclusions as told
 from stateward.fdb.status.exclusions import Left, Leftovers
@@ -153,10 +157,11 @@ class RemoveProcessGroups:
 
     async def _retain(self, seen: Seen) -> Outcome | None:
         """Take back the exclusions of groups that the spec names to stay after all."""
-        staying, listed = cancelled(seen.view), told.excluded(seen.view.database)
-        if not staying or seen.admin is None or isinstance(listed, Unknown):
+        listed = told.excluded(seen.view.database)
+        if seen.admin is None or isinstance(listed, Unknown):
             return None
-        targets = retained(staying, listed.value)
+        me = questions.lock_owner(seen.view.spec)
+        targets = retained(seen.view, acting.to_take_back(seen.book.intents, me, listed.value))
         if not targets:
             return None
         words = f"{', '.join(map(str, targets))} stay after all"
@@ -176,13 +181,23 @@ class RemoveProcessGroups:
             words = f"who is excluded is unknown: {listed.reason}"
             return Retry(_AGAIN, "ExclusionsUnknown", words)
         others = [it for it in seen.view.groups if it not in gone]
-        found = inclusions(gone, others, listed.value)
-        targets = [entry for it in found for entry in it.entries]
+        me = questions.lock_owner(seen.view.spec)
+        mine = acting.to_take_back(seen.book.intents, me, listed.value)
+        found = inclusions(gone, others, mine)
+        with_others = [
+            it.group
+            for it in found
+            if it.entries and questions.acts_together(seen.view.spec) and not is_tester(it.group)
+        ]
+        free = [it for it in gone if it not in with_others]
+        if not free:
+            return await self._include_together(seen, with_others, listed.value)
+        targets = [entry for it in found if it.group in free for entry in it.entries]
         if targets and seen.admin is not None:
             trouble_found = await self._include(seen, seen.admin, targets)
             if trouble_found is not None:
                 return trouble_found
-        return await self._let_go(seen, gone)
+        return await self._let_go(seen, free)
 
     async def _include(
         self, seen: Seen, admin: Admin, targets: Sequence[Exclusion]
@@ -191,11 +206,39 @@ class RemoveProcessGroups:
         if held_back is not None:
             return held_back
         try:
-            await self._tools.fence.change(admin.include, targets)
+            await locked.include(self._tools.fence, seen, admin, targets)
         except PeerError as error:
-            return trouble("exclusions are to be taken back", error)
+            what = "exclusions are to be taken back"
+            return await failed(self._tools, seen, what, error)
         wrote("exclusions were taken back", included=[str(it) for it in targets])
         return None
+
+    async def _include_together(
+        self, seen: Seen, gone: Sequence[GroupView], listed: Collection[Exclusion]
+    ) -> Outcome:
+        """Take back the exclusions of those of all operators that are gone, with one command."""
+        kind, names = Intent.INCLUSION, [str(it.id) for it in gone]
+        trouble_found = await together.ready(self._tools, seen, kind, names)
+        if trouble_found is not None or seen.admin is None:
+            return trouble_found or DONE
+        found = together.judged(self._tools, seen, kind)
+        waiting = together.waiting(seen, kind, found, names, "including")
+        if waiting is not None:
+            return waiting
+        told_ = seen.book.intents or Intents()
+        entries = acting.included(seen.view, told_, found.together, listed)
+        held_back = await allowed(self._tools, seen, self.name, acts.INCLUDE, "including")
+        if held_back is not None:
+            return held_back
+        targets = [one for some in entries.values() for one in some]
+        writes = {excluded_key(it): None for it in targets}
+        try:
+            await together.act(self._tools, seen, kind, entries, writes)
+        except PeerError as error:
+            what = "exclusions are to be taken back"
+            return await failed(self._tools, seen, what, error)
+        words = f"{', '.join(map(str, targets))} are gone, for all operators at once"
+        return done("IncludedTogether", words, _SOON, included=[str(it) for it in targets])
 
     async def _let_go(self, seen: Seen, gone: Sequence[GroupView]) -> Outcome:
         async def let_go(name: str) -> None:

@@ -1,0 +1,1 @@
+"""Keys of a database: the lock that operators share, and transactions by programs."""

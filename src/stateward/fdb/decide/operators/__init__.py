@@ -1,0 +1,1 @@
+"""Judgement about what operators of one database do together."""

@@ -1,0 +1,138 @@
+"""Examples that take seconds and repeat what others of their test show: `make test-long` has them.
+
+A test whose examples are all the same in kind keeps one or two for `make test`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+import pytest
+
+_STORIES: Final = "tests/unit/fdb/stories"
+
+#: By file and test: ids of examples.
+EXAMPLES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
+    "tests/simulation/test_fdb_lives.py": {
+        "test_calm_lives_of_foundationdb_are_well": (
+            *("fdb-upgrade-twice", "fdb-upgrade-split", "fdb-upgrade-client", "fdb-upgrade"),
+            *("fdb-tls-split", "fdb-tls-pods", "fdb-tls-away", "fdb-tls-sidecar"),
+            *("fdb-tls-rollback-late", "fdb-tls-rollback-off-late", "fdb-to-split"),
+            *("fdb-locks-clocks", "fdb-locks-cut", "fdb-global-cut", "fdb-two-centers"),
+            *("fdb-names", "fdb-prefix", "fdb-maintenance-others", "fdb-family", "fdb-volume"),
+        ),
+    },
+    f"{_STORIES}/test_asking.py": {
+        "test_a_group_that_somebody_deletes_is_replaced_first": ("log", "stateless"),
+        "test_while_the_database_says_nonsense_nothing_is_destroyed": (
+            *("no processes", "nothing in it", "empty"),
+        ),
+        "test_who_is_deleted_and_goes_with_what_it_holds_waits_for_its_turn": ("False-2", "True-1"),
+    },
+    f"{_STORIES}/test_cancelling.py": {
+        "test_who_came_is_emptied_when_who_stays_is_included_and_not_before": ("stateless",),
+    },
+    f"{_STORIES}/test_changing.py": {
+        "test_another_image_is_another_pod": ("ReplaceTransactionSystem-kept0", "None-kept3"),
+    },
+    f"{_STORIES}/test_conversion.py": {
+        "test_a_cluster_becomes_the_other_kind": ("alone-split", "with a knob-unified"),
+        "test_who_is_never_to_be_replaced_stays_as_it_is_with_its_data": ("unified",),
+        "test_who_takes_it_back_in_the_middle_loses_nothing": (
+            *("one is gone-unified", "a new one reports-unified", "the first shall go-split"),
+        ),
+    },
+    f"{_STORIES}/test_crashes.py": {
+        "test_while_a_class_grows_and_shrinks": ("commit_proxy", "stateless"),
+    },
+    f"{_STORIES}/test_crashes_lost.py": {"test_while_all_coordinators_are_away": ("False",)},
+    f"{_STORIES}/test_crashes_maintenance.py": {
+        "test_while_images_become_the_other_type": ("split-unified",),
+    },
+    f"{_STORIES}/test_crashes_tls.py": {"test_while_listeners_change": ("off",)},
+    f"{_STORIES}/test_families.py": {
+        "test_a_cluster_of_ipv6_lives_as_any_other": ("by address", "by name"),
+    },
+    f"{_STORIES}/test_hands.py": {
+        "test_that_somebody_says_that_nothing_is_left_is_no_proof": (
+            *("False-86400.0", "True-0.0", "True-86400.0"),
+        ),
+        "test_who_goes_with_what_it_holds_goes_zone_by_zone": ("1",),
+    },
+    f"{_STORIES}/test_losing.py": {
+        "test_as_many_are_replaced_at_a_time_as_may_be": ("never",),
+        "test_groups_of_a_lost_node_are_replaced_where_that_is_allowed": ("many at a time",),
+    },
+    f"{_STORIES}/test_maintenance.py": {
+        "test_who_takes_the_option_away_in_the_middle_has_it_ended": ("it is on record",),
+    },
+    f"{_STORIES}/test_maintenance_others.py": {
+        "test_a_pod_that_was_made_anew_meanwhile_is_said_to_be_ready": ("respected",),
+    },
+    f"{_STORIES}/test_misplaced.py": {
+        "test_a_data_center_in_use_is_not_renamed": ("", "dc9"),
+        "test_a_place_is_lost_while_the_other_region_becomes_the_first": ("dc3",),
+        "test_clusters_that_ask_for_different_things_do_not_fight": ("counts",),
+    },
+    f"{_STORIES}/test_replacing_tainted.py": {
+        "test_in_a_storm_nobody_is_replaced_and_it_is_told": ("*",),
+    },
+    f"{_STORIES}/test_staging_told.py": {
+        "test_an_event_says_that_a_sidecar_got_another_image_in_place": ("split",),
+    },
+    f"{_STORIES}/test_tls.py": {
+        "test_a_conversion_is_two_restarts_and_one_change_of_coordinators": (
+            *("off-unified", "on-split"),
+        ),
+        "test_a_spec_that_is_taken_back_leads_back": ("late-off",),
+    },
+    f"{_STORIES}/test_tls_away.py": {
+        "test_the_old_address_is_kept_until_a_dark_node_is_back": ("off-split", "on-unified"),
+        "test_who_is_replaced_meanwhile_is_not_waited_for": ("by hand",),
+    },
+    f"{_STORIES}/test_tls_sidecar.py": {
+        "test_no_sidecar_gets_tls_by_a_certificate_that_is": ("no authority", "expired"),
+        "test_sidecars_get_tls_together_with": ("a patch release", "another line"),
+        "test_while_sidecars_change": ("off",),
+    },
+    f"{_STORIES}/test_tls_together.py": {
+        "test_at_once_with": (
+            *("another line-False", "unified images-False", "a patch release-True"),
+        ),
+    },
+    f"{_STORIES}/test_together_poisoned.py": {
+        "test_nonsense_stops_nobody": ("a beat of never", "a data center", "a moment long ago"),
+    },
+    f"{_STORIES}/test_upgrading.py": {
+        "test_a_way_that_is_none_is_refused_and_the_cluster_lives_on": (
+            *("7.2.9-UpgradePathUnknown-along 7.1, 7.3, 7.4",),
+        ),
+    },
+    f"{_STORIES}/test_upgrading_oddly.py": {
+        "test_who_is_evicted_while_an_upgrade_is_held_comes_back": ("unified",),
+    },
+    "tests/unit/app/simulate/test_campaign.py": {
+        "test_every_plan_is_lived_once_and_one_in_twenty_twice": ("1", "2"),
+    },
+}
+
+
+def mark(items: Sequence[pytest.Item], *, whole: bool) -> None:
+    """Mark those of a run; of one in which tests have all their examples, raise where some lack."""
+    found: dict[tuple[str, str], dict[str, pytest.Function]] = {}
+    for it in items:
+        if isinstance(it, pytest.Function) and hasattr(it, "callspec"):
+            path, _, _ = it.nodeid.partition("::")
+            found.setdefault((path, it.originalname), {})[it.callspec.id] = it
+    for path, tests in EXAMPLES.items():
+        for test, ids in tests.items():
+            examples = found.get((path, test), {})
+            if whole and examples and not set(ids) < set(examples):
+                raise pytest.UsageError(
+                    f"tests/long_examples.py must name some examples of {path}::{test}, and not all;"
+                    f" it has {', '.join(map(repr, examples))}"
+                )
+            for name in ids:
+                if name in examples:
+                    examples[name].add_marker("long")
