@@ -118,10 +118,11 @@ async def events(world: World, name: str) -> list:
 async def fewest_ready(world: World, name: str) -> AsyncGenerator[list[int], None]:
     """Keep the lowest number of pods that was seen meanwhile, of those that have been ready.
 
-    One that only answers its probe late is no pod that somebody took away.
+    One that only answers its probe late is no pod that somebody took away; who is there at the
+    beginning has been ready.
     """
     seen: list[int] = []
-    been_ready: set[str] = set()
+    been_ready = {it.metadata.uid for it in await world.pods(name)}
 
     async def look() -> None:
         while True:

@@ -3,7 +3,7 @@
     async with shopping(it, CLUSTER) as client:
         await it.edit(CLUSTER, processes=KNOB)
         await it.reconciled(CLUSTER)
-        assert await client.recoveries() == 1
+        assert await client.recoveries() >= 1
     assert await client.lost() == []
 
 Every write is a key of its own with a value of its own. What was acknowledged must be there at the
@@ -11,7 +11,9 @@ end, whatever happened meanwhile; what was not may be there or not. A client tha
 hears nothing goes on with the next key: how often that was is in ``missed``, and for how long at a
 time in ``longest``. It has programs of what runs and of what is asked for, as clients have that
 live through an upgrade. Recoveries are read from the database: its generation grows by two with
-each.
+each. A restart of all is one at least, and more where processes come back late, as they do on a
+busy machine: whoever serves better is recruited with another one. That it is one where all are in
+time is told in virtual time (law F-S26); here operators are held to how often they restart.
 """
 
 from __future__ import annotations

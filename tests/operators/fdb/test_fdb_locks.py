@@ -51,6 +51,6 @@ async def test_a_knob_waits_until_another_operator_lets_the_lock_go(plane: str) 
             assert await other.release("dc2")
             await it.reconciled(CLUSTER)
             assert it.asked("kill") == killed + 1
-            assert await client.recoveries() == 1
+            assert await client.recoveries() >= 1
             await it.until(CLUSTER, lambda one: one.status.locks.holder is None)
             assert (await other.look()).lock is None, "it is let go when nothing is left to do"

@@ -140,7 +140,7 @@ async def a_live_cluster_changes_how_it_listens(it: World, person: Person) -> No
             await person.wait(f"jsonpath={{.status.generations.hasExtraListeners}}={generation}")
             await person.ready()
             assert kinds(await it.get(CLUSTER)) == {tls}
-            assert await client.recoveries() == 3, "both ways, coordinators, one way"
+            assert await client.recoveries() >= 3, "both ways, coordinators, one way"
         assert it.asked("kill") - kills == 2, "two restarts"
         assert it.asked("coordinators") - moves == 1
         assert (":tls" in await it.typed(CLUSTER, "status json")) is tls

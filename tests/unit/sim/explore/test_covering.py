@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from fakes.scenes import scene
 from stateward.sim.explore import plans
 from stateward.sim.explore.covering import covering, feasible, ordered
+from stateward.sim.explore.scenes import place
 
 SPACES = plans.spaces([scene("PSC" + "gpea" * 4, name) for name in ("one", "grow", "two")], "ABCFK")
 
@@ -44,3 +47,19 @@ def test_a_short_run_has_plans_of_any_kind_too():
 
     assert first[::2] == meets[:20]
     assert not set(first[1::2]) & set(meets)
+
+
+def test_operators_of_several_data_centers_are_each_met_at_each_place():
+    here = scene("PSC" + "gpea" * 4, "one")
+    calls = [replace(it, process=f"op0-dc{1 + it.number % 3}.1") for it in here.calm.calls]
+    several = replace(here, calm=replace(here.calm, calls=tuple(calls)))
+    (space,) = plans.spaces([several], "A")
+    by_number = {it.number: it for it in several.sites}
+
+    met = {(place(by_number[hit.call]), by_number[hit.call].process) for hit in hits(space)}
+
+    assert met == {(place(it), it.process) for it in several.sites}
+
+
+def hits(space):
+    return [hit for _, ask in covering([space]) for hit in ask.plan.hits]
