@@ -87,7 +87,7 @@ STAGES: dict[str, list[list[str]]] = {
         pytest(CORES, "--dist", "worksteal", "src", *(f"tests/{name}" for name in COMPUTING)),
         # One more at once than there are cores: many wait for servers, but none must starve.
         pytest(CORES + 1, "--dist", "worksteal", "tests", *without(*COMPUTING, *STORIES)),
-        pytest(CORES + 2, *GROUPED, *(f"tests/{name}" for name in STORIES)),
+        pytest(CORES + 1, *GROUPED, *(f"tests/{name}" for name in STORIES)),
     ],
     # What `test` leaves out: more of the same by other examples.
     "long": [pytest(CORES, *GROUPED, "tests", "--every-story", "-m", "long")],

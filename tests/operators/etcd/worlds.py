@@ -46,7 +46,7 @@ from stateward.runtime.telling.metrics import Metrics
 
 #: Seconds after which a story gives up. Long, because a machine may be busy with others' work: what
 #: comes late is no failure, and what never comes is one also then.
-PATIENCE = 200.0
+PATIENCE = 300.0
 #: How long a story waits for etcd's own word, for the same reason.
 UNHURRIED = Deadlines(connect=20.0, reads=20.0, changes=20.0, keys=20.0)
 

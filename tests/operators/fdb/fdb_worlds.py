@@ -62,7 +62,7 @@ VERSION: Final = "7.3.79"
 #: Seconds of the stand-in in one of the world.
 PACE: Final = "1" if os.environ.get(NAMED) else "30"
 #: Seconds after which a story gives up; real databases are waited for as long as guards want.
-PATIENCE: Final = 1500.0 if os.environ.get(NAMED) else 200.0
+PATIENCE: Final = 1500.0 if os.environ.get(NAMED) else 300.0
 _NAMESPACE: Final = "story"
 #: Seconds for which operators that act together wait for each other's words.
 _WINDOW: Final = 5.0

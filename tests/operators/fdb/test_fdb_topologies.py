@@ -6,6 +6,8 @@ import json
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from operators.fdb.fdb_clients import shopping
 from operators.fdb.fdb_worlds import World, is_reconciled, small, world
 from stateward.fdb.api.kind import FoundationDBCluster
@@ -96,6 +98,7 @@ async def test_two_regions_come_change_places_and_go(plane: str) -> None:
             assert left == pods, "nobody is replaced for that"
 
 
+@pytest.mark.long
 async def test_three_halls_come_one_after_another(plane: str) -> None:
     halls: Json = {"redundancy_mode": "three_data_hall"}
     async with world(plane) as it, it.operating():
@@ -163,6 +166,7 @@ async def halls(it: World, kind: str) -> list[int]:
     return sorted(Counter(mine).values())
 
 
+@pytest.mark.long
 async def test_another_prefix_is_other_groups_with_the_same_data(plane: str) -> None:
     async with world(plane) as it, it.operating():
         await it.create("shop", processCounts=FEW, automationOptions=_QUICK, **APART)

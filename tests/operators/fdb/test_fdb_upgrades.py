@@ -123,6 +123,7 @@ async def back_is_refused(it: World, person: Person) -> None:
     assert await uids(it) == before
 
 
+@pytest.mark.long
 async def test_split_images_patch_and_then_another_line(plane: str) -> None:
     """Pods are made anew in place: each that has a part in commits costs a recovery when it goes.
 
