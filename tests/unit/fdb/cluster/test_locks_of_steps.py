@@ -28,6 +28,7 @@ from stateward.fdb.cluster.hands.maintaining import maintain
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.decide.groups.maintenance import Begin, End, Move, Noted
+from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.locks import Lock, denied_key, lock_key
 from stateward.fdb.model.names import EXCLUSION_FINALIZER
 from stateward.fdb.status.reading import Status
@@ -206,6 +207,20 @@ async def test_nothing_is_done_without_it(what: str, how: str) -> None:
     (refused,) = it.book.refused
     assert (refused.step, refused.refusal.guard) == (EVERY[what].step, "turn_is_ours")
     assert why in refused.refusal.message
+
+
+@pytest.mark.parametrize("what", ["BounceProcesses", "UpdatePods"])
+async def test_who_waits_for_a_cluster_beside_it_leaves_the_lock_to_others(what: str) -> None:
+    """An operator that just started waits for 90 s: with the lock, others would wait as long."""
+    it = desk(EVERY[what], {})
+    *mine, _theirs = it.view.groups
+    found_by = ConnectionString.parse("shop:a@10.0.0.1:4501")
+    it.view = replace(it.view, groups=tuple(mine), connection=found_by)
+    found = await tried(EVERY[what], it)
+    assert isinstance(found, Retry), found
+    assert (it.asked, it.rows) == ([], {})
+    (refused,) = it.book.refused
+    assert "just gone" in refused.refusal.message
 
 
 @pytest.mark.parametrize("what", EVERY)

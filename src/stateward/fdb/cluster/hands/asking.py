@@ -24,7 +24,31 @@ async def allowed(
     tools: Tools, seen: Seen, step: str, guards: Sequence[Guard], purpose: str
 ) -> Outcome | None:
     """Return what holds an act back, with every refusal noted; None: it may be done now."""
-    found = refusals(guards, seen.view)
+    return await _allowed(tools, seen, step, refusals(guards, seen.view), purpose)
+
+
+async def allowed_alone(
+    tools: Tools, seen: Seen, step: str, guards: Sequence[Guard], purpose: str
+) -> Outcome | None:
+    """The same for what one cluster of a database does at a time, of those that we keep.
+
+    Whose turn that is, is looked at before the lock is taken: who only waits must not keep the lock
+    from operators that could act.
+    """
+    view = seen.view
+    other = tools.neighbours.whose(view)
+    found = [*refusals(guards, view), *([] if other is None else [other])]
+    why = await _allowed(tools, seen, step, found, purpose)
+    if why is not None:
+        return why
+    # Another pass of ours may have taken the turn while we waited for the lock.
+    taken = tools.neighbours.take(view)
+    return None if taken is None else held(seen, step, (taken,), purpose)
+
+
+async def _allowed(
+    tools: Tools, seen: Seen, step: str, found: Sequence[Refusal], purpose: str
+) -> Outcome | None:
     if found:
         return held(seen, step, found, purpose)
     taken = await tools.turn.take(seen, purpose)

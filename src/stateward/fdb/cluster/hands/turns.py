@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.facts import Known
+from stateward.core.moments import to_rfc3339
 from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.status import processes
 from stateward.fdb.views import ClusterView
@@ -29,19 +30,28 @@ class Neighbours:
 
     def take(self, view: ClusterView) -> Refusal | None:
         """Take the turn for making pods or starting processes anew; return whose it is."""
+        refused = self.whose(view)
+        if refused is None and view.connection is not None and _is_shared(view):
+            self._keep(view.connection.description, view.key, view.now)
+        return refused
+
+    def whose(self, view: ClusterView) -> Refusal | None:
+        """Return whose turn it is, if it is not ours; nothing is taken."""
         if view.connection is None or not _is_shared(view):
             return None
         name = view.connection.description
         # An operator before us may have let pods of another cluster go a moment ago.
         whose, since = self._last.get(name, (None, view.now))
         left = _NOTICED - (view.now - since)
-        if whose != view.key and left > 0:
-            self._keep(name, whose, since)
-            other = f"of {whose} have" if whose else "of other clusters may have"
-            words = f"pods or processes {other} just gone; their database has yet to tell of it"
-            return Refusal("turn_is_ours", words, after=left)
-        self._keep(name, view.key, view.now)
-        return None
+        if whose == view.key or left <= 0:
+            return None
+        self._keep(name, whose, since)
+        other = f"of {whose} have" if whose else "of other clusters may have"
+        until = to_rfc3339(int(since + _NOTICED))
+        words = (
+            f"pods or processes {other} just gone; their database has until {until} to tell of it"
+        )
+        return Refusal("turn_is_ours", words, after=left)
 
     def _keep(self, name: str, whose: ObjectKey | None, since: float) -> None:
         while len(self._last) >= _REMEMBERED and name not in self._last:

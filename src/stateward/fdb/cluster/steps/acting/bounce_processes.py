@@ -13,8 +13,7 @@ from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api import questions
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.cluster.hands import together
-from stateward.fdb.cluster.hands.asking import allowed, failed
-from stateward.fdb.cluster.hands.asking import held as refused
+from stateward.fdb.cluster.hands.asking import allowed_alone, failed
 from stateward.fdb.cluster.hands.marking import names_of
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.cluster.hands.tools import Tools
@@ -130,11 +129,7 @@ class BounceProcesses:
 
     async def _held(self, seen: Seen) -> Outcome | None:
         """Return what holds a restart back."""
-        held = await allowed(self._tools, seen, self.name, acts.BOUNCE, _PURPOSE)
-        if held is not None:
-            return held
-        other = self._tools.neighbours.take(seen.view)
-        return None if other is None else refused(seen, self.name, (other,), _PURPOSE)
+        return await allowed_alone(self._tools, seen, self.name, acts.BOUNCE, _PURPOSE)
 
     def _remember(self, uid: str, kill: _Kill) -> None:
         while len(self._last) >= _REMEMBERED:

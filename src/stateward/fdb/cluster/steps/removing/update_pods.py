@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.outcome import DONE, Outcome, Retry
-from stateward.fdb.cluster.hands.asking import allowed, held
+from stateward.fdb.cluster.hands.asking import allowed_alone, held
 from stateward.fdb.cluster.hands.editing import edit, obsolete
 from stateward.fdb.cluster.hands.maintaining import maintain
 from stateward.fdb.cluster.hands.marking import names_of
@@ -20,6 +20,7 @@ from stateward.fdb.decide.layouts.lasting import coordinators_are_found_again
 from stateward.fdb.guards import acts
 
 _AGAIN: Final = 15.0
+_PURPOSE: Final = "making pods anew"
 
 
 class UpdatePods:
@@ -40,13 +41,11 @@ class UpdatePods:
             return Retry(_AGAIN, "PodUpdateHeld", told(plan.held))
         last = single.no_last_copy_goes(view, plan.obsolete)
         if (no := last or coordinators_are_found_again(view, plan.obsolete)) is not None:
-            return held(seen, self.name, (no,), "making pods anew")
+            return held(seen, self.name, (no,), _PURPOSE)
         if view.configured:
-            why = await allowed(self._tools, seen, self.name, acts.UPDATE_PODS, "making pods anew")
+            why = await allowed_alone(self._tools, seen, self.name, acts.UPDATE_PODS, _PURPOSE)
             if why is not None:
                 return why
-            if (other := self._tools.neighbours.take(view)) is not None:
-                return held(seen, self.name, (other,), "making pods anew")
             if (first := before_taking(view, plan)) is not None:
                 return await maintain(self._tools, seen, self.name, first)
         changes = {
