@@ -72,7 +72,9 @@ class LockOptions(Part):
         Field(description="Not said: locks are used where there can be other operators."),
     ] = None
     lock_key_prefix: Annotated[
-        str, Meta(max_length=1000), Field(description="Where they are kept in the database.")
+        str,
+        Meta(max_length=1000),
+        Field(description=r"Below which keys they are kept; \xff\x02/NAME is out of users' reach."),
     ] = ""
     lock_duration_minutes: Annotated[
         int, Meta(ge=1, le=1440), Field(description="For how long one is taken.", default=10)

@@ -182,8 +182,8 @@ def lock_owner(spec: FoundationDBClusterSpec) -> str:
 
 
 def lock_prefix(spec: FoundationDBClusterSpec) -> bytes:
-    """Return below which key locks are; a text is written as the compatible operator writes it."""
-    return spec.lock_options.lock_key_prefix.encode() or locks.PREFIX
+    """Return below which key locks are."""
+    return locks.prefix_of(spec.lock_options.lock_key_prefix)
 
 
 # ------------------------------------------------------------------ labels

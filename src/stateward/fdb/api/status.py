@@ -103,6 +103,13 @@ class LockStatus(Part):
     until: Annotated[
         str | None, Field(description="Until when nobody else takes it.", format="date-time")
     ] = None
+    deny_list_written: Annotated[
+        tuple[str, ...],
+        Field(description="What of denyList was written into the database.", list_type="atomic"),
+    ] = ()
+    key_prefix: Annotated[
+        str, Field(description="The lockKeyPrefix below which we last wrote; empty: the usual one.")
+    ] = ""
 
 
 class SynchronizationStatus(Part):

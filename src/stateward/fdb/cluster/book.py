@@ -41,6 +41,10 @@ class Book:
     coordinators: CoordinatorPlan | None = None
     #: The lock of the database, where somebody asked for it.
     locks: Found | None = None
+    #: What of the deny list of the spec is in the database, where somebody saw to it.
+    deny_list: tuple[str, ...] | None = None
+    #: The lockKeyPrefix below which we write from now on, and below no other; None: as before.
+    key_prefix: str | None = None
     #: What operators of the database tell each other, where somebody asked for it.
     intents: Intents | None = None
     #: Nothing is said there under our name any more.

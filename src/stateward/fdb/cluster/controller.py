@@ -154,6 +154,8 @@ class ClusterReconciler:
             invalid=invalid,
             coordinators=book.coordinators,
             locks=book.locks,
+            deny_list=book.deny_list,
+            key_prefix=book.key_prefix,
             intents=book.intents,
             silenced=book.silenced,
             config_map_differs=seen.config_map is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self
@@ -13,8 +14,20 @@ PREFIX: Final = b"\xff\x02/org.foundationdb.kubernetes-operator"
 _GLOBAL: Final = b"/global"
 _DENIED: Final = b"/denyList/"
 _PARTS: Final = 3
+_BYTE: Final = re.compile(rb"\\x([0-9a-fA-F]{2})")
 #: The last moment that can be written as a date; beyond it nobody meant seconds.
 LAST: Final = 253_402_300_799
+
+
+def prefix_of(text: str) -> bytes:
+    r"""Return the key that a text means: it is written as the compatible operator writes it.
+
+    But for bytes as fdbcli prints them: no text has those below which only operators write.
+
+    >>> prefix_of("/locks"), prefix_of(r"\xff\x02/locks")
+    (b'/locks', b'\xff\x02/locks')
+    """
+    return _BYTE.sub(lambda it: bytes.fromhex(it[1].decode()), text.encode()) or PREFIX
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from stateward.core.moments import to_rfc3339
 from stateward.fdb.api import questions
 from stateward.fdb.api.status import LockStatus, SynchronizationStatus
@@ -15,12 +17,23 @@ from stateward.fdb.views import ClusterView
 _SHOWN: Final = 10
 
 
-def locks_of(view: ClusterView, found: Found | None) -> LockStatus:
-    """Return whose the lock is; what was known before, when nobody has looked."""
+def locks_of(
+    view: ClusterView,
+    found: Found | None,
+    deny_list: tuple[str, ...] | None = None,
+    key_prefix: str | None = None,
+) -> LockStatus:
+    """Return whose the lock is, and what we wrote; where nobody has looked, what was known."""
+    former = view.status.locks
+    place = former.key_prefix if key_prefix is None else key_prefix
     if not questions.uses_locks(view.spec):
-        return LockStatus()
-    if found is None:
-        return view.status.locks
+        return LockStatus(key_prefix=place if questions.acts_together(view.spec) else "")
+    written = former.deny_list_written if deny_list is None else deny_list
+    known = former if found is None else _told(found)
+    return msgspec.structs.replace(known, deny_list_written=written, key_prefix=place)
+
+
+def _told(found: Found) -> LockStatus:
     lock, denied = found.lock, tuple(sorted(found.denied))
     if lock is None:
         return LockStatus(lock_deny_list=denied)

@@ -81,6 +81,9 @@ class Told:
     coordinators: coordinating.CoordinatorPlan | None = None
     #: Whose the lock of the database is; None: nobody has looked.
     locks: Found | None = None
+    #: What of the deny list is in the database, and below which prefix; None: as before.
+    deny_list: tuple[str, ...] | None = None
+    key_prefix: str | None = None
     #: What operators of the database tell each other; None: nobody has looked.
     intents: Intents | None = None
     #: Nothing is said to them any more.
@@ -137,7 +140,7 @@ def status_of(view: ClusterView, pass_: Told) -> FoundationDBClusterStatus:
         blockers=_blockers(view, outcomes, pass_, reconciled=reconciled),
         progress=_progress(view, outcomes, pass_, stage),
         maintenance_mode_info=_maintenance(view, pass_),
-        locks=locks_of(view, pass_.locks),
+        locks=locks_of(view, pass_.locks, pass_.deny_list, pass_.key_prefix),
         synchronization=synchronization(view, pass_.intents, silenced=pass_.silenced),
         conditions=conditions.merge(former.conditions, said, view.now),
     )

@@ -22,7 +22,7 @@ from stateward.fdb.admin.errors import DatabaseSilent
 from stateward.fdb.admin.keys import KeyTransaction
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.fdb.api.options import DenyListEntry, LockOptions
-from stateward.fdb.api.status import MaintenanceModeInfo
+from stateward.fdb.api.status import LockStatus, MaintenanceModeInfo
 from stateward.fdb.cluster.hands.locked import Locks
 from stateward.fdb.cluster.hands.maintaining import maintain
 from stateward.fdb.cluster.hands.tools import Tools
@@ -263,3 +263,30 @@ async def test_the_deny_list_of_a_spec_needs_no_lock() -> None:
     it = desk(act, {**lock("dc2", -60, 540), **denied("dc3"), **denied("dc4")}, deny_list=listed)
     await tried(act, it)
     assert it.rows == {**lock("dc2", -60, 540), **denied("dc2"), **denied("dc4")}
+
+
+LISTED = (DenyListEntry(id="dc2"), DenyListEntry(id="dc3", allow=True))
+WRITTEN = ("dc2: denied", "dc3: allowed")
+
+
+@pytest.mark.parametrize(
+    ("record", "after"),
+    [
+        (LockStatus(deny_list_written=WRITTEN), denied("dc3")),
+        (LockStatus(deny_list_written=("dc3: allowed",)), {**denied("dc2"), **denied("dc3")}),
+        (
+            LockStatus(deny_list_written=("dc2: allowed", *WRITTEN[1:])),
+            {**denied("dc2"), **denied("dc3")},
+        ),
+        (LockStatus(deny_list_written=WRITTEN, key_prefix="/before"), denied("dc2")),
+        (LockStatus(), denied("dc2")),
+    ],
+    ids=["all of it", "half of it", "the contrary", "elsewhere", "nothing"],
+)
+async def test_what_others_said_since_it_was_written_stays(record: LockStatus, after: Any) -> None:
+    """Since then dc2 was allowed and dc3 denied, by others: an operator that starts changes nothing."""
+    view = replace(REST, status=msgspec.structs.replace(REST.status, locks=record))
+    it = desk(Act("UpdateLockConfiguration", view, ""), denied("dc3"), deny_list=LISTED)
+    await tried(Act("UpdateLockConfiguration", view, ""), it)
+    assert it.rows == after
+    assert it.book.deny_list == WRITTEN

@@ -139,6 +139,30 @@ def test_another_place_for_the_lock() -> None:
     played(story)
 
 
+def test_nothing_is_left_where_it_was_before() -> None:
+    async def story(it: Story) -> None:
+        await it.create(spec(**LOCKS, automationOptions={"synchronizationMode": "global"}))
+        before = keys(it, locks.PREFIX)
+        assert any(b"dc1" in key for key in before), "it is there, and says so"
+        it.change(lockOptions={"lockKeyPrefix": r"\xff\x02/elsewhere"})
+        await it.until("moved", lambda: bool(keys(it, b"\xff\x02/elsewhere")))
+        await it.reconciled()
+        assert keys(it, locks.PREFIX) == []
+        assert it.status["locks"]["keyPrefix"] == r"\xff\x02/elsewhere"
+        it.change(lockOptions={"lockKeyPrefix": None})
+        await it.until("back", lambda: bool(keys(it, locks.PREFIX)))
+        await it.reconciled()
+        assert keys(it, b"\xff\x02/elsewhere") == []
+        await it.at_rest()
+
+    played(story)
+
+
+def keys(it: Story, prefix: bytes) -> list[bytes]:
+    store = it.database.store
+    return [key for key, _ in store.span(prefix, prefix + b"\xff", store.version)]
+
+
 def test_who_changes_its_prefix_does_not_wait_for_itself() -> None:
     async def story(it: Story) -> None:
         await it.create(spec(**LOCKS))

@@ -14,6 +14,7 @@ from stateward.core.version import Version
 from stateward.fdb.admin.errors import NothingDone, ProgramUnusable
 from stateward.fdb.admin.keyed.locking import LockKeys
 from stateward.fdb.admin.keyed.preparing import PreparedKeys
+from stateward.fdb.admin.keyed.telling import IntentKeys
 from stateward.fdb.admin.ports import Admin
 from stateward.fdb.api import questions
 from stateward.fdb.cluster.hands import locked, together
@@ -25,7 +26,7 @@ from stateward.fdb.decide.layouts.sharing import prefix_taken
 from stateward.fdb.decide.operators import agreeing, intending
 from stateward.fdb.decide.operators.intending import Speaker, Writes
 from stateward.fdb.decide.upgrades import judging as upgrades
-from stateward.fdb.model import versions
+from stateward.fdb.model import locks, versions
 from stateward.fdb.model.intents import Intents
 from stateward.fdb.model.listing import some_of
 from stateward.fdb.model.names import STAGED_VERSION_KEY
@@ -65,6 +66,8 @@ class CoordinateOperators:
             return DONE
         if isinstance(found := health.is_available(view.database), Known) and not found.value:
             return Retry(_AGAIN, "LockUnknown", f"{_NOBODY}: the database is not available")
+        if (left := await self._leave_former_place(seen, admin)) is not None:
+            return left
         if questions.acts_together(view.spec):
             said = await self._speak(seen, admin)
         else:
@@ -118,6 +121,32 @@ class CoordinateOperators:
         seen.book.silenced = True
         wrote("nothing is said to other operators any more", name=spoke.name)
         return DONE
+
+    async def _leave_former_place(self, seen: Seen, admin: Admin) -> Outcome | None:
+        """Say nothing and have no lock below a lockKeyPrefix of before: nobody shall wait there."""
+        view = seen.view
+        former, current = view.status.locks.key_prefix, view.spec.lock_options.lock_key_prefix
+        if former != current:
+            keys, spoke = self._tools.fence.keys(admin), view.status.synchronization
+            lock = LockKeys(keys, locks.prefix_of(former))
+            names = {questions.lock_owner(view.spec), *([spoke.name] if spoke else [])}
+            try:
+                for name in sorted(names):
+                    await self._forget(lock, name)
+                listed = (await lock.look()).prepared
+                every = dict.fromkeys(listed, frozenset(str(it.id) for it in view.groups))
+                for version, ours in every.items():
+                    await self._tools.fence.change(PreparedKeys(lock, version).remove, ours)
+            except PeerError as error:
+                return trouble(f"nothing is to be said below the lockKeyPrefix {former!r}", error)
+            wrote("locks and words are below another prefix from now on", prefix=current)
+        seen.book.key_prefix = current
+        return None
+
+    async def _forget(self, lock: LockKeys, name: str) -> None:
+        change = partial(intending.silenced, operator=name, prefix=lock.prefix)
+        await self._tools.fence.change(IntentKeys(lock.keys, lock.prefix).say, change)
+        await self._tools.fence.change(lock.release, name)
 
     # ------------------------------------------------------------------ the lock
 
