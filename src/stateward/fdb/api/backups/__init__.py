@@ -1,0 +1,1 @@
+"""FoundationDBBackup and FoundationDBRestore: their fields, their rules, what is wrong with them."""
