@@ -1,1 +1,1 @@
-"""FoundationDBBackup and FoundationDBRestore: their fields, their rules, what is wrong with them."""
+"""FoundationDBBackup and FoundationDBRestore: fields, rules, and what is wrong with them."""

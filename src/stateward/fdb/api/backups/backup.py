@@ -66,9 +66,9 @@ class FoundationDBBackupSpec(Part):
     allow_tag_override: Annotated[
         bool | None, Field(description="Deprecated: tags of images are in imageConfigs.")
     ] = None
-    blob_store_configuration: Annotated[
-        BlobStore | None, Field(description="Where it lies.")
-    ] = None
+    blob_store_configuration: Annotated[BlobStore | None, Field(description="Where it lies.")] = (
+        None
+    )
     file_url: Annotated[
         str,
         Meta(max_length=1000, pattern=rules.FILE_URL),
@@ -92,7 +92,7 @@ class FoundationDBBackupSpec(Part):
     ] = ""
     deletion_policy: Annotated[
         DeletionPolicy,
-        Field(description="With the object: noop nothing ends, stop it ends, cleanup it is deleted."),
+        Field(description="With the object: noop: nothing; stop: it ends; cleanup: it is deleted."),
     ] = ""
     backup_mode: Annotated[
         BackupMode, Field(description="continuous, or oneTime: it ends once whole.")

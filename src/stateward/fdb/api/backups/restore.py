@@ -100,9 +100,9 @@ class FoundationDBRestoreStatus(Part):
     ] = ""
     tag: Annotated[str, Field(description="What the database calls it.")] = ""
     uid: Annotated[str, Field(description="Which restore of that tag.")] = ""
-    begun: Annotated[
-        RestoreBegun | None, Field(description="On record before it was begun.")
-    ] = None
+    begun: Annotated[RestoreBegun | None, Field(description="On record before it was begun.")] = (
+        None
+    )
     url: Annotated[str, Field(description="What is restored.")] = ""
     version: Annotated[int | None, Field(description="To which version.")] = None
     progress: Annotated[RestoreProgress | None, Field(description="How far it is.")] = None

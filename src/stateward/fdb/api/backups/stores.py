@@ -51,6 +51,4 @@ def url_of(blob: BlobStore | None, file_url: str, name: str) -> str:
     if blob is None:
         return ""
     bucket = blob.bucket or DEFAULT_BUCKET
-    return urls.blob_url(
-        blob.account_name, blob.backup_name or name, bucket, blob.url_parameters
-    )
+    return urls.blob_url(blob.account_name, blob.backup_name or name, bucket, blob.url_parameters)

@@ -1,4 +1,4 @@
-"""Where backups lie: URLs as FoundationDB's programs take them, compared, and shown without secrets.
+"""Where backups lie: URLs as FoundationDB's programs take them, and without their secrets.
 
 ``file:///folder`` is a folder beneath which each start makes one of its own, ``backup-<time>``;
 everything else is the container itself, for backups as for restores.
@@ -80,7 +80,8 @@ def _essence(url: str) -> str:
     rest = found["rest"] if found is not None else url
     scheme = found["scheme"] if found is not None else ""
     path, _, query = rest.partition("?")
-    return f"{scheme}{path.rstrip('/')}?{'&'.join(sorted(filter(None, query.split('&'))))}".rstrip("?")
+    said = "&".join(sorted(filter(None, query.split("&"))))
+    return f"{scheme}{path.rstrip('/')}" + (f"?{said}" if said else "")
 
 
 def _has_port(host: str) -> bool:
