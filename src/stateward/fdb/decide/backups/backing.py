@@ -9,6 +9,7 @@ from typing import Final
 
 from stateward.core.facts import Unknown
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
+from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
 from stateward.fdb.decide.backups.views import (
     Abort,
     BackupView,
@@ -29,6 +30,8 @@ from stateward.fdb.model.listing import some_of
 _AGAIN: Final = 15.0
 _ENDING: Final = 10.0
 _SHOWN: Final = 3
+#: There is somebody to be asked wherever something is known; this is for who cannot be sure.
+UNREACHED: Final = Retry(_AGAIN, "BackupUnknown", "there is no database to ask")
 
 
 def known(view: BackupView) -> Outcome:
@@ -156,3 +159,15 @@ def _files(view: BackupView, url: str) -> Leaving | Outcome:
             "set spec.deletionPolicy: stop, which keeps them; or delete the other one first",
         )
     return DeleteData(url)
+
+
+def former_uid(view: BackupView, status: FoundationDBBackupStatus) -> str:
+    """Return what backup the tag had that is nobody's concern when the object came.
+
+    One that goes on is taken over, and so is one that the object's status, which another operator
+    may have written, tells of.
+    """
+    state = view.state
+    if state is None or state.runs or status.backup_details is not None:
+        return ""
+    return state.uid

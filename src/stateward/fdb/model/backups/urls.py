@@ -51,6 +51,11 @@ def is_at(live: str, wanted: str) -> bool:
     return one == other or (is_file(wanted) and one.startswith(other + _MADE))
 
 
+def is_same(one: str, other: str) -> bool:
+    """Tell whether two containers are one; who may look at it does not count."""
+    return _essence(one) == _essence(other)
+
+
 def below(folder: str, name: str) -> str:
     """Return a container of its own beneath a folder, as starting makes one by itself.
 
