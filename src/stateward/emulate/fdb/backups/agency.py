@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from itertools import chain
 from typing import Final
 
+from stateward.core.version import Version
+from stateward.emulate.fdb.asking.clients import Client
 from stateward.emulate.fdb.backups import backing, restoring
 from stateward.emulate.fdb.backups.files import Unusable
 from stateward.emulate.fdb.backups.pieces import (
@@ -28,17 +30,23 @@ from stateward.emulate.fdb.state import State
 #: again what went wrong.
 REST: Final = 1.0
 AGAIN: Final = 5.0
+#: How many different errors of a backup are remembered.
+_REMEMBERED: Final = 10
 
 
 def come(state: State, agent: AgentSeen) -> None:
     """Hear of an agent."""
     agent.seen = state.now
-    state.agents.here[agent.name] = agent
+    if agent.name not in state.agents.here:
+        state.agents.here[agent.name] = agent
+        libraries = (Version.parse(agent.version),)
+        state.clients.comes(Client(agent.address, libraries, agent.log_group))
 
 
 def leave(state: State, name: str) -> None:
     """Have one be gone; what it had taken stays its own for a while."""
-    state.agents.here.pop(name, None)
+    if (agent := state.agents.here.pop(name, None)) is not None:
+        state.clients.goes(agent.address, state.now)
 
 
 def take(state: State, agent: AgentSeen) -> Piece | None:
@@ -86,7 +94,3 @@ def _went_wrong(state: State, ticket: Ticket, text: str) -> None:
             del backup.errors[it]
     if (restore := restoring.of_uid(state, ticket.uid)) is not None:
         restoring.failed(state, restore, text)
-
-
-#: How many different errors of a backup are remembered.
-_REMEMBERED: Final = 10

@@ -1,4 +1,4 @@
-"""One who does the work of backups: takes a piece, does it on files, and tells what became of it."""
+"""One who does the work of backups: takes a piece, does it on files, and tells how that went."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from stateward.emulate.fdb.backups.pieces import (
     Surveyed,
 )
 from stateward.emulate.fdb.backups.state import AgentSeen
-from stateward.emulate.fdb.servers import VERSION
 from stateward.emulate.fdb.state import State
 
 
@@ -42,8 +41,8 @@ def carry_out(piece: Piece, files: Files, blobs: str = "") -> Outcome:
 class MemoryAgent:
     """An agent in memory: whoever has it says when it does something, and whether it is there."""
 
-    def __init__(self, name: str, files: Files, blobs: str = "", host: str = "127.0.0.1") -> None:
-        self._about = AgentSeen(name, str(VERSION), host, 0.0)
+    def __init__(self, about: AgentSeen, files: Files, blobs: str = "") -> None:
+        self._about = about
         self._files = files
         self._blobs = blobs
 

@@ -8,6 +8,7 @@ it is told to be written, the first of several: so whoever dies in the middle ha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from stateward.emulate.fdb.backups import format as form
@@ -86,7 +87,7 @@ def _cut(state: State, span: Span) -> list[Span]:
     """Return a range in pieces, each with so many keys as there are now."""
     keys = [key for key, _ in state.store.span(*span, state.store.version)]
     bounds = [span[0], *keys[PIECE::PIECE], span[1]]
-    return list(zip(bounds, bounds[1:], strict=False))
+    return list(pairwise(bounds))
 
 
 def _of_log(state: State, backup: Backup) -> Iterator[Keep]:
@@ -136,7 +137,9 @@ def _range(state: State, backup: Backup, snapshot: Snapshot, number: int) -> Kee
     version = snapshot.dispatched = state.store.version
     rows = list(state.store.span(begin, end, version))
     raw = form.encoded(Range(begin, end, version, rows))
-    file = RangeFile(form.range_path(snapshot.begin, version, number), begin, end, version, len(raw))
+    file = RangeFile(
+        form.range_path(snapshot.begin, version, number), begin, end, version, len(raw)
+    )
     ticket = Ticket(
         Kind.RANGE, backup.uid, backup.url, snapshot.begin, version, number, len(raw), file
     )

@@ -34,9 +34,8 @@ def submit(state: State, restore: Restore) -> None:
     if state.store.locked_by:
         raise Refused(LOCKED)
     version = state.store.at(state.now)
-    for begin, end in restore.spans:
-        there = state.store.span(*(_moved(restore, it) for it in (begin, end)), version)
-        if next(there, None) is not None:
+    for span in map(restore.target, restore.spans):
+        if span is not None and next(state.store.span(*span, version), None) is not None:
             raise Refused(NOT_EMPTY)
     state.store.locked_by = restore.uid
     state.backups.restores[restore.tag] = restore
@@ -51,23 +50,6 @@ def _end(state: State, restore: Restore, stage: Progress) -> None:
     restore.stage = stage
     if state.store.locked_by == restore.uid:
         state.store.locked_by = ""
-
-
-def _moved(restore: Restore, key: bytes) -> bytes:
-    """Return what a key is called after it was brought back.
-
-    An end of a range may lie behind the prefix that is taken away: then it is the end of all.
-    """
-    prefix = restore.remove_prefix
-    if not key.startswith(prefix):
-        return b"\xff" if not restore.add_prefix else _after(restore.add_prefix)
-    return restore.add_prefix + key[len(prefix) :]
-
-
-def _after(prefix: bytes) -> bytes:
-    """Return the first key behind all that begin with a prefix."""
-    kept = prefix.rstrip(b"\xff")
-    return kept[:-1] + bytes([kept[-1] + 1]) if kept else b"\xff"
 
 
 # -------------------------------------------------------------------------- what is to be done
@@ -119,7 +101,7 @@ def fetched(state: State, outcome: Fetched) -> None:
         return
     block = restore.blocks[number]
     rows = _rows(restore, block, outcome.raw)
-    moved = [(_moved(restore, key), value) for key, value in rows.items()]
+    moved = [(restore.moved(key), value) for key, value in rows.items()]
     if moved:
         state.store.at(state.now)
         state.store.write(moved)
@@ -183,5 +165,3 @@ class _Versions:
 def failed(state: State, restore: Restore, text: str) -> None:
     """Remember what went wrong last."""
     restore.error = (text, state.store.at(state.now))
-
-

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from stateward.emulate.fdb.servers import VERSION
+
 Span = tuple[bytes, bytes]
 
 #: All keys of users; and those of the system that a restore brings back where it is told no ranges.
@@ -155,6 +157,28 @@ class Restore:
         """The keys that it brings back, as they are in the backup."""
         return self.ranges or [EVERYTHING]
 
+    def moved(self, key: bytes) -> bytes:
+        """Return what a key that begins with the prefix is called after it was brought back."""
+        return self.add_prefix + key[len(self.remove_prefix) :]
+
+    def target(self, span: Span) -> Span | None:
+        """Return where keys of a range come to be; None: none of them begin with the prefix."""
+        begin, end = max(span[0], self.remove_prefix), min(span[1], after(self.remove_prefix))
+        if begin >= end:
+            return None
+        is_all = not end.startswith(self.remove_prefix)
+        return self.moved(begin), after(self.add_prefix) if is_all else self.moved(end)
+
+
+def after(prefix: bytes) -> bytes:
+    """Return the first key behind all that begin with a prefix, of those that users may have.
+
+    >>> after(b"a"), after(b"a\\xff"), after(b"")
+    (b'b', b'b', b'\\xff')
+    """
+    kept = prefix.rstrip(b"\xff")
+    return kept[:-1] + bytes([kept[-1] + 1]) if kept else EVERYTHING[1]
+
 
 @dataclass(slots=True)
 class Backups:
@@ -170,9 +194,11 @@ class AgentSeen:
     """One who does the work, as far as it tells of itself."""
 
     name: str
-    version: str
-    host: str
-    seen: float
+    #: The release of its library, and from where it talks: it is a client as others are.
+    version: str = str(VERSION)
+    address: str = "127.0.0.1:1"
+    log_group: str = "default"
+    seen: float = 0.0
 
 
 @dataclass(slots=True)
