@@ -13,11 +13,11 @@ from typing import Final, Protocol
 from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Outcome
 from stateward.core.version import Version
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
 from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.cluster.hands.intent import Getter
 from stateward.fdb.cluster.hands.saying import wrote
-from stateward.fdb.model.backups import urls
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
 

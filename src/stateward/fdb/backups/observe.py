@@ -9,17 +9,18 @@ from typing import Final
 from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.facts import Fact, Known, Unknown
+from stateward.fdb.admin.backups.ports import BackupAdmin
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.backup import DEFAULT_PERIOD
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
 from stateward.fdb.api.backups.stores import url_of
 from stateward.fdb.backups.caches import BackupCaches, cluster_of, tag_of
-from stateward.fdb.backups.ports import BackupAdmin, BackupDatabases
+from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.backups.whereabouts import Place, Places
 from stateward.fdb.decide.backups.views import BackupView
-from stateward.fdb.model.backups import urls
-from stateward.fdb.model.backups.states import BackupState
 from stateward.fdb.model.names import agents_name
+from stateward.fdb.status.backups.backup import BackupState
 from stateward.kube.meta import ObjectKey
 
 SOURCE: Final = "fdbbackup"
@@ -71,9 +72,10 @@ async def _live(
     if backup.spec.backup_type == "unmanaged":
         return Unknown("only agents are asked for")
     try:
-        return Known(await admin.status(tag_of(backup)), eyes.clock.now(), SOURCE)
+        found = await admin.status(tag_of(backup))
     except PeerError as error:
         return Unknown(error.message)
+    return found if isinstance(found, Unknown) else Known(found, eyes.clock.now(), SOURCE)
 
 
 # ------------------------------------------------------------------ the view

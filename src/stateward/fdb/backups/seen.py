@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stateward.core.version import Version
+from stateward.fdb.admin.backups.ports import BackupAdmin
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
-from stateward.fdb.backups.ports import BackupAdmin
 from stateward.fdb.build.backup_agents import Around, WholeDeployment
 from stateward.fdb.decide.backups.views import BackupView
 

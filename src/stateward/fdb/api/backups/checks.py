@@ -24,7 +24,7 @@ from stateward.kube.crd.findings import Problem
 _TAG: Final = re.compile(rules.TAG.strip("^$"))
 _KEY: Final = re.compile(rules.KEY.strip("^$"))
 _FILE: Final = re.compile(r"file:///[A-Za-z0-9_./-]+")
-_ACCOUNT: Final = re.compile(r"[^\s/?&#]+")
+_ACCOUNT: Final = re.compile(r"([^\s/?&#:@]+@)?[^\s/?&#@]+")
 _NAME: Final = re.compile(r"[^\s?&#]+")
 _BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _QUERY: Final = re.compile(r"[^\s?&#=]+=[^\s?&#]*")
@@ -105,7 +105,8 @@ def _store_problems(blob: BlobStore | None, file_url: str) -> Iterator[Problem]:
 def _blob_problems(blob: BlobStore, where: str) -> Iterator[Problem]:
     if not _ACCOUNT.fullmatch(blob.account_name):
         # What it is may be a secret, and is not told.
-        yield Problem(f"{where}.accountName", "must be [KEY[:SECRET[:TOKEN]]@]HOST[:PORT]")
+        hint = "name the secret in a file that agents mount, by FDB_BLOB_CREDENTIALS"
+        yield Problem(f"{where}.accountName", "must be [KEY@]HOST[:PORT] with no secret", hint)
     if blob.backup_name and not _NAME.fullmatch(blob.backup_name):
         yield Problem(f"{where}.backupName", f"must be a path, got {blob.backup_name!r}")
     if blob.bucket and not _BUCKET.fullmatch(blob.bucket):

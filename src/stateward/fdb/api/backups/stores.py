@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, TypeAlias
 
 from msgspec import Meta
 
-from stateward.fdb.model.backups import urls
+from stateward.fdb.api.backups import urls
 from stateward.kube.codec import Part
 from stateward.kube.crd.fields import Field
 
@@ -52,3 +53,12 @@ def url_of(blob: BlobStore | None, file_url: str, name: str) -> str:
         return ""
     bucket = blob.bucket or DEFAULT_BUCKET
     return urls.blob_url(blob.account_name, blob.backup_name or name, bucket, blob.url_parameters)
+
+
+def knobs(parameters: Iterable[str]) -> Iterator[str]:
+    """Yield what all programs of one kind are told alike; where they are, only agents are told.
+
+    >>> list(knobs(["knob_x=1", "locality_dcid=a"]))
+    ['--knob_x=1']
+    """
+    return (f"--{it}" for it in parameters if it.lower().startswith("knob"))

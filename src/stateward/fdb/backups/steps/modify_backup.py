@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from stateward.core.outcome import Outcome
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.decide.backups import backing
 from stateward.fdb.decide.backups.views import Modify
-from stateward.fdb.model.backups import urls
 
 
 class ModifyBackup:
@@ -26,10 +28,17 @@ class ModifyBackup:
             return found
         if seen.admin is None:
             return backing.UNREACHED
-        tag, arguments = seen.view.tag, (found.uid, found.url, found.period)
+        tag, ask = (
+            seen.view.tag,
+            partial(
+                seen.admin.modify,
+                url=found.url or "",
+                snapshot_seconds=found.period,
+                uid=found.uid,
+            ),
+        )
         said = "BackupModified", f"the backup of tag {tag} {_words(found)}"
-        ask = seen.admin.modify
-        return await self._acting.order(BACKUPS, seen.backup, said, ask, tag, *arguments)
+        return await self._acting.order(BACKUPS, seen.backup, said, ask, tag)
 
 
 def _words(found: Modify) -> str:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Final
+
 from stateward.core.outcome import Outcome
+from stateward.fdb.api.backups.backup import FoundationDBBackupSpec
 from stateward.fdb.api.backups.kinds import BACKUPS
+from stateward.fdb.api.backups.stores import knobs
 from stateward.fdb.backups.acting import Acting
-from stateward.fdb.backups.ports import BackupOrder
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.decide.backups import backing
 from stateward.fdb.decide.backups.views import Start
+from stateward.fdb.model.backups import BackupOrder
+
+_PARTITIONED: Final = "--partitioned-log-experimental"
 
 
 class StartBackup:
@@ -24,14 +31,22 @@ class StartBackup:
         found = backing.starting(seen.view)
         if not isinstance(found, Start) or seen.admin is None:
             return found if not isinstance(found, Start) else backing.UNREACHED
-        view, spec = seen.view, seen.backup.spec
+        view = seen.view
         order = BackupOrder(
-            tag=view.tag,
-            url=found.url,
-            period=None if view.is_one_time else view.period,
-            is_partitioned=spec.backup_type == "partitioned_log",
-            key_file=spec.encryption_key_path,
-            knobs=spec.custom_parameters,
+            view.tag,
+            found.url,
+            view.period,
+            continuous=not view.is_one_time,
+            parameters=tuple(_parameters(seen.backup.spec)),
         )
         said = "BackupBegun", f"the backup of tag {view.tag} is begun"
         return await self._acting.order(BACKUPS, seen.backup, said, seen.admin.start, order)
+
+
+def _parameters(spec: FoundationDBBackupSpec) -> Iterator[str]:
+    """Yield what else the program is told: knobs of agents are its own, too."""
+    if spec.backup_type == "partitioned_log":
+        yield _PARTITIONED
+    if spec.encryption_key_path:
+        yield from ("--encryption-key-file", spec.encryption_key_path)
+    yield from knobs(spec.custom_parameters)

@@ -9,6 +9,7 @@ from typing import Final
 
 from stateward.core.facts import Unknown
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
 from stateward.fdb.decide.backups.views import (
     Abort,
@@ -23,8 +24,8 @@ from stateward.fdb.decide.backups.views import (
     Resume,
     Start,
 )
-from stateward.fdb.model.backups import urls
 from stateward.fdb.model.listing import some_of
+from stateward.fdb.status.backups.backup import BackupStage
 
 #: Seconds until a database is asked again that did not answer; and a backup that is about to end.
 _AGAIN: Final = 15.0
@@ -59,11 +60,11 @@ def starting(view: BackupView) -> Start | Outcome:
     state = view.state
     if state is None or not view.may_act or view.wish == "Stopped" or view.is_done:
         return DONE
-    if state.is_aborting:
+    if state.stage is BackupStage.ABORTING:
         return Retry(_ENDING, "BackupEnding", "the backup of before is about to end")
-    if not state.runs:
+    if not state.stage.is_active:
         return Start(view.url)
-    if state.stops_after_snapshot and not view.is_one_time:
+    if view.ends and not view.is_one_time:
         words = "the backup of before ends with its snapshot, and is begun anew then"
         return Retry(_ENDING, "BackupEnding", words + _stuck(view))
     return DONE
@@ -74,18 +75,18 @@ def stopping(view: BackupView) -> Discontinue | Outcome:
     state = view.state
     if state is None or not view.may_act or view.wish != "Stopped":
         return DONE
-    if state.is_aborting:
+    if state.stage is BackupStage.ABORTING:
         return Retry(_ENDING, "BackupEnding", "it is about to end")
-    if not state.runs:
+    if not state.stage.is_active:
         return DONE
-    if state.stops_after_snapshot:
+    if view.ends:
         return Retry(_ENDING, "BackupEnding", "it ends with its snapshot" + _stuck(view))
     return Discontinue()
 
 
 def _stuck(view: BackupView) -> str:
     state = view.state
-    is_paused = state is not None and state.agents_paused
+    is_paused = state is not None and state.paused
     return "; which does not come while all agents are paused" if is_paused else ""
 
 
@@ -99,8 +100,8 @@ def pausing(view: BackupView) -> Pause | Resume | Outcome:
     if state is None or not view.may_act:
         return DONE
     if view.wish == "Paused":
-        return DONE if state.agents_paused else Pause()
-    if view.wish != "Running" or not state.agents_paused or view.is_done:
+        return DONE if state.paused else Pause()
+    if view.wish != "Running" or not state.paused or view.is_done:
         return DONE
     if view.pausers:
         who = some_of(view.pausers, _SHOWN)
@@ -113,14 +114,15 @@ def modifying(view: BackupView) -> Modify | Outcome:
     state = view.state
     if state is None or not view.may_act or view.is_one_time or view.wish == "Stopped":
         return DONE
-    if not state.runs or state.stops_after_snapshot:
+    if not state.stage.is_active or view.ends:
         return DONE
     url = period = None
     if state.url and not urls.is_at(state.url, view.url):
         # Two changes to one folder would have two backups share it.
         own = f"{view.name}-{view.uid[:8]}-{view.generation}"
         url = urls.below(view.url, own) if urls.is_file(view.url) else view.url
-    if state.snapshot_seconds is not None and state.snapshot_seconds != view.period:
+    running = state.running
+    if running is not None and running.interval and running.interval != view.period:
         period = view.period
     return DONE if url is None and period is None else Modify(state.uid, url, period)
 
@@ -140,9 +142,9 @@ def leaving(view: BackupView) -> Leaving | Outcome:
     if state is None:
         why = view.live.reason if isinstance(view.live, Unknown) else "it has no database"
         return Retry(_AGAIN, "BackupUnknown", f"nobody knows whether it still goes on: {why}")
-    if state.is_aborting:
+    if state.stage is BackupStage.ABORTING:
         return Retry(_ENDING, "BackupEnding", "it is about to end")
-    if state.runs:
+    if state.stage.is_active:
         return Abort()
     return _files(view, state.url if view.is_ours else "")
 
@@ -168,6 +170,6 @@ def former_uid(view: BackupView, status: FoundationDBBackupStatus) -> str:
     may have written, tells of.
     """
     state = view.state
-    if state is None or state.runs or status.backup_details is not None:
+    if state is None or state.stage.is_active or status.backup_details is not None:
         return ""
     return state.uid

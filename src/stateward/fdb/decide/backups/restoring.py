@@ -19,8 +19,8 @@ from stateward.fdb.decide.backups.views import (
     Note,
     RestoreView,
 )
-from stateward.fdb.model.backups.states import RestoreState
 from stateward.fdb.model.listing import some_of
+from stateward.fdb.status.backups.restore import RestoreState
 
 _AGAIN: Final = 15.0
 #: Seconds between two looks at a restore that goes on, and at one that others are before.
@@ -57,7 +57,7 @@ def restoring(view: RestoreView) -> Note | Begin | Outcome:
     if state is None:
         why = view.live.reason if isinstance(view.live, Unknown) else ""
         return Retry(_AGAIN, "RestoreUnknown", f"nobody knows how it is: {why}")
-    if state.is_known:
+    if state.uid:
         return _followed(view, state)
     return _beginning(view)
 
@@ -76,7 +76,7 @@ def _beginning(view: RestoreView) -> Note | Begin | Outcome:
 
 
 def _followed(view: RestoreView, state: RestoreState) -> Outcome:
-    if not state.is_active:
+    if not state.stage.is_active:
         return DONE
     if view.is_paused:
         words = "all backup agents of the cluster are paused, and nobody restores"
@@ -87,7 +87,7 @@ def _followed(view: RestoreView, state: RestoreState) -> Outcome:
             "a restore is done by backup agents of its cluster, and no FoundationDBBackup has any",
             "make one with spec.backupType: unmanaged, which has agents and no backup",
         )
-    done = f"{state.blocks_done} of {state.blocks} blocks" if state.blocks else state.name
+    done = f"{state.blocks_done} of {state.blocks} blocks" if state.blocks else state.stage
     return Retry(_FOLLOWED, "RestoreRuns", f"restoring: {done}")
 
 
@@ -112,9 +112,9 @@ def leaving(view: RestoreView) -> Abort | LetGo | Outcome:
     if state is None:
         why = view.live.reason if isinstance(view.live, Unknown) else ""
         return Retry(_AGAIN, "RestoreUnknown", f"nobody knows whether it still goes on: {why}")
-    if state.is_active:
+    if state.stage.is_active:
         return Abort()
-    if not state.is_known and not record.uid and _may_come(view):
+    if not state.uid and not record.uid and _may_come(view):
         return Retry(_AGAIN, "RestoreMayCome", "it may have been begun just now; looking once more")
     return LetGo("it does not go on")
 

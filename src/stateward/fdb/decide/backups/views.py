@@ -7,7 +7,8 @@ from enum import Enum, auto
 from typing import TypeAlias
 
 from stateward.core.facts import Fact, Known
-from stateward.fdb.model.backups.states import BackupState, RestoreState
+from stateward.fdb.status.backups.backup import BackupState
+from stateward.fdb.status.backups.restore import RestoreState
 
 
 class ClusterIs(Enum):
@@ -76,9 +77,15 @@ class BackupView:
     def is_done(self) -> bool:
         """Whether it was to be made once, and is."""
         state = self.state
-        if state is None or state.runs or not self.is_one_time:
+        if state is None or state.stage.is_active or not self.is_one_time:
             return False
-        return self.is_ours and state.restorable
+        return self.is_ours and state.restorable is not None
+
+    @property
+    def ends(self) -> bool:
+        """Whether it goes on only until its snapshot is whole."""
+        state = self.state
+        return state is not None and state.running is not None and state.running.stops
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

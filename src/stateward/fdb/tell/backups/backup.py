@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from stateward.core import moments
 from stateward.core.outcome import Blocked, Done, Outcome
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.backup import (
     BackupDetails,
     BackupGenerations,
@@ -28,8 +29,7 @@ from stateward.fdb.decide.backups.views import (
     Resume,
     Start,
 )
-from stateward.fdb.model.backups import urls
-from stateward.fdb.model.backups.states import BackupState, Point
+from stateward.fdb.status.backups.backup import Point
 from stateward.fdb.tell.backups.agents import Agents
 from stateward.fdb.tell.backups.backup_conditions import conditions_of
 from stateward.fdb.tell.blockers import blockers
@@ -90,11 +90,11 @@ def _doing(view: BackupView, outcomes: Sequence[Outcome]) -> str:
     if waiting is not None and not isinstance(waiting, Done):
         return short(waiting.message)
     state = view.state
-    if view.is_unmanaged or state is None or not state.runs:
+    if view.is_unmanaged or state is None or not state.stage.is_active:
         return _REST
-    if state.agents_paused:
+    if state.paused:
         return "paused: no agent of the cluster works"
-    return "backing up" if state.restorable else "backing up; not restorable yet"
+    return "backing up" if state.restorable is not None else "backing up; not restorable yet"
 
 
 # ------------------------------------------------------------------ generations
@@ -157,26 +157,21 @@ def _details(view: BackupView, former: BackupDetails | None) -> BackupDetails | 
     if state is None or view.former_uid is None:
         return former
     before = former or BackupDetails()
+    if before.uid != state.uid:
+        before = BackupDetails()
+    running = state.running
     return BackupDetails(
         url=urls.shown(state.url),
-        running=state.runs,
-        paused=state.agents_paused,
-        snapshot_period_seconds=state.snapshot_seconds or _period(state, before),
-        restorable=state.restorable,
+        running=state.stage.is_active,
+        paused=state.paused,
+        snapshot_period_seconds=running.interval if running else before.snapshot_period_seconds,
+        restorable=state.restorable is not None,
         tag=view.tag,
         uid=state.uid,
-        state=state.name,
-        latest_restorable=_point(state.latest, before.latest_restorable),
-        last_snapshot=_point(state.snapshot_end, _kept(state, before)),
+        state=str(state.stage),
+        latest_restorable=_point(state.restorable, before.latest_restorable),
+        last_snapshot=_point(running.snapshot_end if running else None, before.last_snapshot),
     )
-
-
-def _period(state: BackupState, before: BackupDetails) -> int:
-    return before.snapshot_period_seconds if before.uid == state.uid else 0
-
-
-def _kept(state: BackupState, before: BackupDetails) -> BackupPoint | None:
-    return before.last_snapshot if before.uid == state.uid else None
 
 
 def _point(point: Point | None, before: BackupPoint | None) -> BackupPoint | None:
@@ -185,5 +180,5 @@ def _point(point: Point | None, before: BackupPoint | None) -> BackupPoint | Non
         return before
     if before is not None and before.version == point.version and before.time:
         return before
-    at = None if point.at is None else moments.to_rfc3339(point.at)
+    at = moments.to_rfc3339(point.seconds) if point.seconds else None
     return BackupPoint(version=point.version, time=at)

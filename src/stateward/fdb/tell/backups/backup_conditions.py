@@ -16,6 +16,7 @@ from stateward.core.outcome import Blocked, Done, Outcome
 from stateward.fdb.api.backups.backup import BackupDetails
 from stateward.fdb.decide.backups.views import BackupView, ClusterIs
 from stateward.fdb.model.listing import some_of
+from stateward.fdb.status.backups.backup import BackupStage
 from stateward.fdb.tell.backups.agents import Agents
 from stateward.kube.meta import Condition
 
@@ -73,7 +74,7 @@ def _restorable(view: BackupView, details: BackupDetails | None) -> _Said:
     state = view.state
     if state is None:
         return "Unknown", "BackupUnknown", "the database does not say how the backup is"
-    if not state.restorable:
+    if state.restorable is None:
         return "False", "NotRestorable", "there is no whole snapshot yet, with all that follows it"
     point = details.latest_restorable if details is not None else None
     if point is None:
@@ -97,13 +98,11 @@ def _degraded(view: BackupView, agents: Agents) -> _Said:
         return "True", "ClusterMissing", "there is no FoundationDBCluster that spec names"
     state = view.state
     if state is not None and not view.holder:
-        if state.name == "Errored":
+        if state.stage is BackupStage.ERRORED:
             return "True", "BackupErrored", "the database gave the backup up"
-        if state.errors:
-            return "True", "BackupTroubled", state.errors[0]
-        if view.wish == "Running" and state.runs and state.agents_paused:
+        if view.wish == "Running" and state.stage.is_active and state.paused:
             return "True", "BackupPaused", f"it shall run, and all agents are paused{_who(view)}"
-    works = state is not None and state.runs and not view.holder
+    works = state is not None and state.stage.is_active and not view.holder
     if agents.trouble and agents.ready < agents.wanted:
         return "True", "AgentsMissing", f"{agents.ready} of {agents.wanted}: {agents.trouble}"
     if works and agents.wanted and not agents.ready:
@@ -116,7 +115,7 @@ def _paused(view: BackupView) -> _Said:
     if view.is_unmanaged or state is None:
         return "Unknown", "BackupUnknown", "the database does not say whether agents are paused"
     everybody = "no backup agent of the cluster works, for any tag or restore"
-    if not state.agents_paused:
+    if not state.paused:
         return "False", "NotPaused", "agents work"
     if view.wish == "Paused":
         if view.runners:

@@ -1,1 +1,0 @@
-"""What a database tells of its backups and restores, and where backups lie. Pure."""
