@@ -54,12 +54,18 @@ FOUNDATIONDB: Final = (
     # Those that templates of pods name for TLS, one by one; never a list of all.
     Right("", "secrets", ("get",)),
     Right("", "services", (*_KEPT, "delete")),
+    Right("apps", "deployments", (*_KEPT, "delete")),
     Right("batch", "cronjobs", (*_KEPT, "delete")),
+    Right(_FDB, "foundationdbbackups", (*_READ, "patch")),
+    Right(_FDB, "foundationdbbackups/status", ("patch",)),
+    Right(_FDB, "foundationdbrestores", (*_READ, "patch")),
+    Right(_FDB, "foundationdbrestores/status", ("patch",)),
     Right(_FDB, "foundationdbclusters", _READ),
     Right(_FDB, "foundationdbclusters/status", ("patch",)),
     Right(_FDB, "foundationdbprocessgroups", (*_KEPT, "delete")),
     Right(_FDB, "foundationdbprocessgroups/status", ("patch",)),
     # Nothing is sent there: some servers ask for this right before they let objects be owned.
+    Right(_FDB, "foundationdbbackups/finalizers", ("update",)),
     Right(_FDB, "foundationdbclusters/finalizers", ("update",)),
     Right(_FDB, "foundationdbprocessgroups/finalizers", ("update",)),
 )
@@ -89,17 +95,23 @@ VIEW: Final = (
     Right("etcd.aenix.io", "etcdclusters", _READ),
     Right("etcd.aenix.io", "etcdclusters/status", ("get",)),
     Right("etcd.aenix.io", "etcdclusters/scale", ("get",)),
+    Right(_FDB, "foundationdbbackups", _READ),
+    Right(_FDB, "foundationdbbackups/status", ("get",)),
     Right(_FDB, "foundationdbclusters", _READ),
     Right(_FDB, "foundationdbclusters/status", ("get",)),
     Right(_FDB, "foundationdbprocessgroups", _READ),
     Right(_FDB, "foundationdbprocessgroups/status", ("get",)),
+    Right(_FDB, "foundationdbrestores", _READ),
+    Right(_FDB, "foundationdbrestores/status", ("get",)),
 )
 EDIT: Final = (
     Right("etcd.aenix.io", "etcdclusters", _CHANGE),
     Right("etcd.aenix.io", "etcdclusters/scale", ("update", "patch")),
+    Right(_FDB, "foundationdbbackups", _CHANGE),
     Right(_FDB, "foundationdbclusters", _CHANGE),
     # What they shall be is the operator's; to delete one is to ask for another in its place.
     Right(_FDB, "foundationdbprocessgroups", ("delete",)),
+    Right(_FDB, "foundationdbrestores", _CHANGE),
 )
 
 #: By the name under which the chart includes them.

@@ -8,6 +8,8 @@ from typing import Any, Protocol, TypeVar
 
 from stateward.core.errors import PeerError
 from stateward.core.outcome import Outcome
+from stateward.fdb.admin.errors import DatabaseRefused
+from stateward.fdb.backups.refusals import refused
 from stateward.fdb.cluster.hands.intent import CHANGED, Getter
 from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import done
@@ -53,6 +55,8 @@ class Acting:
             await self.fence.change(ask, *arguments)
         except Conflict:
             raise
+        except DatabaseRefused as error:
+            return refused(message, error)
         except PeerError as error:
             return trouble(message, error)
         return done(reason, message, object=str(item.metadata.key))

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Final
 
-from stateward.core.clock import Clock
 from stateward.core.errors import NotLeader, PeerError
-from stateward.core.outcome import DONE, Blocked, Done, Outcome, Retry, wake_after
+from stateward.core.outcome import DONE, Blocked, Outcome
 from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
 from stateward.fdb.api.backups.checks import backup_problems
 from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
@@ -18,7 +16,7 @@ from stateward.fdb.backups.observe import BackupEyes, look
 from stateward.fdb.backups.pipeline import going_steps, leaving_steps
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.backups.steps.update_backup_agents import UpdateBackupAgents
-from stateward.fdb.backups.telling import StatusWriter
+from stateward.fdb.backups.telling import StatusWriter, Voice, looked_at_again
 from stateward.fdb.build.backup_agents import wanted_agents
 from stateward.fdb.tell.backups.agents import agents_of
 from stateward.fdb.tell.backups.backup import BackupTold, backup_status, can_wait
@@ -28,23 +26,10 @@ from stateward.kube.meta import ObjectKey
 from stateward.runtime.pipeline import Failure, Report, Said, run_steps
 from stateward.runtime.telling.journal import Subject
 from stateward.runtime.telling.recorder import ObjectReference
-from stateward.runtime.telling.teller import Teller
 
 CONTROLLER: Final = "fdb-backup"
-#: Seconds until what a person must mend is looked at again: nothing else tells us when.
-_BLOCKED_AGAIN: Final = 15.0
-#: Seconds until it is looked at what has become of an act.
-_SOON: Final = 0.5
 #: Seconds between two writes of a status that say only how far a backup is.
 TOLD_EVERY: Final = 60.0
-
-
-@dataclass(frozen=True, slots=True)
-class Voice:
-    """By what is told, and when it is."""
-
-    teller: Teller
-    clock: Clock
 
 
 class BackupReconciler:
@@ -130,13 +115,3 @@ class BackupReconciler:
         new = backup_status_unseen(backup, heard.words, self._clock.now())
         await self._writer.write(backup, backup.status, new)
         return looked_at_again(report.outcome)
-
-
-def looked_at_again(outcome: Outcome) -> Outcome:
-    """Look again at what is blocked, and soon after what was done: databases tell nobody."""
-    if isinstance(outcome, Blocked):
-        return Retry(_BLOCKED_AGAIN, outcome.reason, outcome.message)
-    after = wake_after(outcome)
-    if after == 0 and not isinstance(outcome, Done):
-        return Retry(_SOON, outcome.reason, outcome.message)
-    return outcome

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Final
 
 import msgspec
 
 from stateward.core.clock import Clock
+from stateward.core.outcome import Blocked, Done, Outcome, Retry, wake_after
 from stateward.kube.client import Client, MergePatch
 from stateward.kube.codec import plain
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.patch import merge_diff
 from stateward.kube.resources import Resource
+from stateward.runtime.telling.teller import Teller
+
+#: Seconds until what a person must mend is looked at again: nothing else tells us when.
+_BLOCKED_AGAIN: Final = 15.0
+#: Seconds until it is looked at what has become of an act.
+_SOON: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """By what is told, and when it is."""
+
+    teller: Teller
+    clock: Clock
 
 
 class StatusWriter:
@@ -51,3 +67,13 @@ class StatusWriter:
             await self._client.patch(
                 self._resource, metadata.key, MergePatch(body), subresource="status"
             )
+
+
+def looked_at_again(outcome: Outcome) -> Outcome:
+    """Look again at what is blocked, and soon after what was done: databases tell nobody."""
+    if isinstance(outcome, Blocked):
+        return Retry(_BLOCKED_AGAIN, outcome.reason, outcome.message)
+    after = wake_after(outcome)
+    if after == 0 and not isinstance(outcome, Done):
+        return Retry(_SOON, outcome.reason, outcome.message)
+    return outcome

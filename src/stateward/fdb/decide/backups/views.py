@@ -117,6 +117,7 @@ class RestoreView:
     """One restore: what is asked for, what is on record, and what the database says."""
 
     name: str
+    generation: int = 1
     tag: str
     url: str
     #: Why nobody can tell what to restore; empty: the URL can.

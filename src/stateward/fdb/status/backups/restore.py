@@ -49,6 +49,8 @@ class RestoreState:
     written: int = 0
     #: What went wrong last, if anything.
     error: str = ""
+    #: How many versions were read and are yet to be applied.
+    lag: int = 0
 
 
 #: Of the word that the database has for it a letter is missing.
@@ -65,6 +67,7 @@ _HEAD: Final = re.compile(
 _URL: Final = re.compile(r"  URL: (?P<url>\S*)")
 _VERSION: Final = re.compile(r"  Version: (?P<version>\d+)\s*\Z")
 _ERROR: Final = re.compile(r"  LastError: (?P<error>.*?)(?=\s+URL: |\s*\Z)", re.DOTALL)
+_LAG: Final = re.compile(r"  ApplyVersionLag: (?P<lag>\d+)")
 _NO_ERROR: Final = "None"
 
 
@@ -98,6 +101,7 @@ def _state(part: str) -> RestoreState | Unknown:
     if isinstance(stage, Unknown):
         return stage
     url, version, error = _URL.search(part), _VERSION.search(part), _ERROR.search(part)
+    lag = _LAG.search(part)
     said = error["error"].strip() if error else _NO_ERROR
     return RestoreState(
         head["tag"],
@@ -109,6 +113,7 @@ def _state(part: str) -> RestoreState | Unknown:
         int(head["done"]),
         int(head["written"]),
         "" if said == _NO_ERROR else said,
+        int(lag["lag"]) if lag else 0,
     )
 
 
