@@ -104,8 +104,17 @@ class BackupConsole(SimConsole):
     async def _backed(self, call: BackupCall, seconds: float) -> Answer:
         realm, world = self._realm, self.world
         realm.advance()
-        needs_none = call.words[0] in ("delete", "describe", "expire")
-        database = realm.databases[0] if needs_none else realm.database(self.found_by())
+        if call.words[0] in ("delete", "describe", "expire"):
+            database = realm.databases[0]
+        else:
+            string = self.found_by()
+            database = realm.database(string)
+            until = self._clock.now() + seconds
+            while not self._view().is_served(database, string):
+                if self._clock.now() >= until:
+                    return Answer(-9, "", "", in_time=False)
+                await asyncio.sleep(1)
+                realm.advance()
         world.lines.append(call.line)
         if call.words[0] == "delete" and world.slow_deletion:
             await asyncio.sleep(world.slow_deletion)
@@ -279,6 +288,13 @@ class BackupStory(Story):
     def drop(self, name: str = "nightly", resource: Any = BACKUPS) -> None:
         """Delete a backup, or a restore."""
         self.it.world.api.delete(resource, ObjectKey(NAMESPACE, name), DeleteOptions())
+
+    async def by_hand(self, *words: str) -> None:
+        """Type a line of fdbbackup, as a person does."""
+        database = self.database
+        steps = commands.typed(Tape(database), Place(self.it.files, BLOBS), "fdbbackup", words)
+        for seconds in steps:
+            await asyncio.sleep(seconds)
 
     def empty(self) -> None:
         """Take all keys of users away."""
