@@ -289,6 +289,13 @@ class BackupStory(Story):
         """Delete a backup, or a restore."""
         self.it.world.api.delete(resource, ObjectKey(NAMESPACE, name), DeleteOptions())
 
+    assembly = staticmethod(operator)
+
+    def tell(self, resource: Any, name: str, status: Json) -> None:
+        """Write a status, as another operator does."""
+        patch, key = MergePatch({"status": status}), ObjectKey(NAMESPACE, name)
+        self.it.world.api.patch(resource, key, patch, USER, subresource="status")
+
     async def by_hand(self, *words: str) -> None:
         """Type a line of fdbbackup, as a person does."""
         database = self.database
@@ -380,4 +387,3 @@ def played(
 
     kinds = (CLUSTERS, PROCESS_GROUPS, BACKUPS, RESTORES)
     return simulate(lived, seed=seed, custom=kinds, serve=kinds_served)
-

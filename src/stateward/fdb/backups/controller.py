@@ -57,7 +57,7 @@ class BackupReconciler:
             words = "; ".join(map(str, found))
             hint = found[0].hint or "mend the spec"
             return await self._unseen(backup, Blocked("SpecInvalid", words, hint), began)
-        seen = await look(self._eyes, backup)
+        seen = await self._look(backup, began)
         if seen is None:
             return DONE  # another operator looks after it
         steps = self._leaving if backup.metadata.deleting else self._going
@@ -74,6 +74,19 @@ class BackupReconciler:
         hint = why.hint or "apply the operator's roles of this version"
         blocked = Blocked("ObjectRefused", words, hint)
         return await self._unseen(backup, blocked, self._clock.monotonic())
+
+    async def _look(self, backup: FoundationDBBackup, began: float) -> BackupSeen | None:
+        """Return what is known; a bug must reach the status, and is raised then."""
+        try:
+            return await look(self._eyes, backup)
+        except (PeerError, NotLeader):
+            raise
+        except Exception as error:
+            failure = Failure("Look", error)
+            if isinstance(failure.outcome, Blocked):
+                with suppress(PeerError, NotLeader):
+                    await self._unseen(backup, failure.outcome, began)
+            raise
 
     # ------------------------------------------------------------------ telling
     async def _told(self, backup: FoundationDBBackup, report: Report, began: float) -> Report:

@@ -267,4 +267,3 @@ def test_what_cannot_be_honoured_is_told(over: dict[str, Any], word: str) -> Non
         assert it.it.lines == []
 
     played(story)
-

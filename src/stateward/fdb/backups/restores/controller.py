@@ -17,7 +17,7 @@ from stateward.fdb.tell.backups.restore import RestoreTold, can_wait, restore_st
 from stateward.fdb.tell.backups.unseen import restore_status_unseen
 from stateward.kube.errors import ApiError, Conflict
 from stateward.kube.meta import ObjectKey
-from stateward.runtime.pipeline import Report, Said, run_steps
+from stateward.runtime.pipeline import Failure, Report, Said, run_steps
 from stateward.runtime.telling.journal import Subject
 from stateward.runtime.telling.recorder import ObjectReference
 
@@ -50,7 +50,7 @@ class RestoreReconciler:
             words = "; ".join(map(str, found))
             hint = found[0].hint or "mend the spec"
             return await self._unseen(restore, Blocked("SpecInvalid", words, hint), began)
-        seen = await look(self._eyes, restore)
+        seen = await self._look(restore, began)
         if seen is None:
             return DONE  # another operator looks after it
         steps = self._leaving if deleting else self._going
@@ -67,6 +67,19 @@ class RestoreReconciler:
         hint = why.hint or "apply the operator's roles of this version"
         blocked = Blocked("ObjectRefused", words, hint)
         return await self._unseen(restore, blocked, self._clock.monotonic())
+
+    async def _look(self, restore: FoundationDBRestore, began: float) -> RestoreSeen | None:
+        """Return what is known; a bug must reach the status, and is raised then."""
+        try:
+            return await look(self._eyes, restore)
+        except (PeerError, NotLeader):
+            raise
+        except Exception as error:
+            failure = Failure("Look", error)
+            if isinstance(failure.outcome, Blocked):
+                with suppress(PeerError, NotLeader):
+                    await self._unseen(restore, failure.outcome, began)
+            raise
 
     # ------------------------------------------------------------------ telling
     async def _told(self, restore: FoundationDBRestore, report: Report, began: float) -> Report:

@@ -90,7 +90,7 @@ def read(text: str, tag: str) -> RestoreState | Unknown:
 def _parts(text: str) -> list[str]:
     starts = [it.start() for it in _BEGIN.finditer(text)]
     ends = [*starts[1:], len(text)]
-    return [text[begin:end] for begin, end in zip(starts, ends, strict=True)]
+    return [text[begin:end] for begin, end in zip(starts, ends, strict=False)]
 
 
 def _state(part: str) -> RestoreState | Unknown:
