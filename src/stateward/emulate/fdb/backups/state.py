@@ -90,8 +90,8 @@ class Backup:
     last_end: int = -1
     log_bytes: int = 0
     range_bytes: int = 0
-    #: What went wrong: by what it was, the version at which it did last.
-    errors: dict[str, int] = field(default_factory=dict)
+    #: What went wrong, by its kind: how that was told last, and at which version.
+    errors: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def restorable(self) -> int | None:
