@@ -44,6 +44,9 @@ def come(state: State, agent: AgentSeen) -> None:
 def leave(state: State, name: str) -> None:
     """Have one be gone; what it had taken stays its own for a while."""
     if (agent := state.agents.here.pop(name, None)) is not None:
+        kept = state.agents.remembered(state.now)
+        state.agents.gone = {it.name: it for it in kept if it.name not in state.agents.here}
+        state.agents.gone[name] = agent
         state.clients.goes(agent.address, state.now)
 
 
