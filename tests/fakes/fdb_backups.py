@@ -296,6 +296,20 @@ class BackupStory(Story):
         patch, key = MergePatch({"status": status}), ObjectKey(NAMESPACE, name)
         self.it.world.api.patch(resource, key, patch, USER, subresource="status")
 
+    def leave_deployment(self, name: str) -> None:
+        """Have a deployment of somebody else be there."""
+        labels = {"app": "else"}
+        container = {"name": "else", "image": "else:1"}
+        template = {"metadata": {"labels": labels}, "spec": {"containers": [container]}}
+        spec = {"replicas": 0, "selector": {"matchLabels": labels}, "template": template}
+        document = {
+            "apiVersion": DEPLOYMENTS.api_version,
+            "kind": DEPLOYMENTS.kind,
+            "metadata": {"name": name, "namespace": NAMESPACE},
+            "spec": spec,
+        }
+        self.it.world.api.create(DEPLOYMENTS, NAMESPACE, document, USER)
+
     async def by_hand(self, *words: str) -> None:
         """Type a line of fdbbackup, as a person does."""
         database = self.database

@@ -97,6 +97,7 @@ async def test_keys_come_back_as_they_were_then(lab: Lab) -> None:
     await lab.work("first", "second")
     assert await lab.backups.start(BackupOrder("default", lab.place, 30))
     await lab.kill("first")
+    await backed_up(lab, reaches(0))
     then = await write(lab, "clear b; set d 4")
     backup = await backed_up(lab, reaches(then))
     assert backup.running is not None

@@ -54,20 +54,24 @@ FOUNDATIONDB: Final = (
     # Those that templates of pods name for TLS, one by one; never a list of all.
     Right("", "secrets", ("get",)),
     Right("", "services", (*_KEPT, "delete")),
-    Right("apps", "deployments", (*_KEPT, "delete")),
     Right("batch", "cronjobs", (*_KEPT, "delete")),
-    Right(_FDB, "foundationdbbackups", (*_READ, "patch")),
-    Right(_FDB, "foundationdbbackups/status", ("patch",)),
-    Right(_FDB, "foundationdbrestores", (*_READ, "patch")),
-    Right(_FDB, "foundationdbrestores/status", ("patch",)),
     Right(_FDB, "foundationdbclusters", _READ),
     Right(_FDB, "foundationdbclusters/status", ("patch",)),
     Right(_FDB, "foundationdbprocessgroups", (*_KEPT, "delete")),
     Right(_FDB, "foundationdbprocessgroups/status", ("patch",)),
     # Nothing is sent there: some servers ask for this right before they let objects be owned.
-    Right(_FDB, "foundationdbbackups/finalizers", ("update",)),
     Right(_FDB, "foundationdbclusters/finalizers", ("update",)),
     Right(_FDB, "foundationdbprocessgroups/finalizers", ("update",)),
+)
+
+#: And of its backups and restores, without which clusters go on.
+BACKUPS: Final = (
+    Right("apps", "deployments", (*_KEPT, "delete")),
+    Right(_FDB, "foundationdbbackups", (*_READ, "patch")),
+    Right(_FDB, "foundationdbbackups/status", ("patch",)),
+    Right(_FDB, "foundationdbbackups/finalizers", ("update",)),
+    Right(_FDB, "foundationdbrestores", (*_READ, "patch")),
+    Right(_FDB, "foundationdbrestores/status", ("patch",)),
 )
 
 #: By which jobs that look for missing processes tell a cluster so.
@@ -118,7 +122,7 @@ EDIT: Final = (
 ROLES: Final[Mapping[str, Iterable[Right]]] = {
     "stateward.rights.etcd": ETCD,
     # Where the operator itself runs, such jobs have its account.
-    "stateward.rights.foundationdb": (*FOUNDATIONDB, _TELL),
+    "stateward.rights.foundationdb": (*FOUNDATIONDB, *BACKUPS, _TELL),
     "stateward.rights.detection": DETECTION,
     "stateward.rights.leases": LEASES,
     "stateward.rights.nodes": NODES,

@@ -30,8 +30,6 @@ from stateward.emulate.fdb.state import State
 #: again what went wrong.
 REST: Final = 1.0
 AGAIN: Final = 5.0
-#: How many different errors of a backup are remembered.
-_REMEMBERED: Final = 10
 
 
 def come(state: State, agent: AgentSeen) -> None:
@@ -46,6 +44,9 @@ def come(state: State, agent: AgentSeen) -> None:
 def leave(state: State, name: str) -> None:
     """Have one be gone; what it had taken stays its own for a while."""
     if (agent := state.agents.here.pop(name, None)) is not None:
+        kept = state.agents.remembered(state.now)
+        state.agents.gone = {it.name: it for it in kept if it.name not in state.agents.here}
+        state.agents.gone[name] = agent
         state.clients.goes(agent.address, state.now)
 
 
@@ -89,8 +90,6 @@ def report(state: State, outcome: Outcome) -> None:
 def _went_wrong(state: State, ticket: Ticket, text: str) -> None:
     state.agents.claims[ticket.name] = state.now + AGAIN
     if (backup := backing.of_uid(state, ticket.uid)) is not None:
-        backup.errors[text] = state.store.at(state.now)
-        for it in sorted(backup.errors, key=backup.errors.__getitem__)[:-_REMEMBERED]:
-            del backup.errors[it]
+        backup.errors[text.partition(" (")[0]] = (text, state.store.at(state.now))
     if (restore := restoring.of_uid(state, ticket.uid)) is not None:
         restoring.failed(state, restore, text)

@@ -18,8 +18,8 @@ EVERYTHING: Final[Span] = (b"", b"\xff")
 #: Seconds between two snapshots, unless somebody says so.
 INTERVAL: Final = 864_000
 #: Seconds for which an agent that was heard of counts as there; and after which work that it took
-#: is given to another.
-PRESENT, LEASE = 5.0, 10.0
+#: is given to another; and for which a status tells of one that left.
+PRESENT, LEASE, REMEMBERED = 5.0, 10.0, 120.0
 
 
 class Stage(StrEnum):
@@ -90,8 +90,8 @@ class Backup:
     last_end: int = -1
     log_bytes: int = 0
     range_bytes: int = 0
-    #: What went wrong: by what it was, the version at which it did last.
-    errors: dict[str, int] = field(default_factory=dict)
+    #: What went wrong, by its kind: how that was told last, and at which version.
+    errors: dict[str, tuple[str, int]] = field(default_factory=dict)
 
     @property
     def restorable(self) -> int | None:
@@ -206,8 +206,15 @@ class Agents:
     """Who does the work, and which pieces are somebody's until when."""
 
     here: dict[str, AgentSeen] = field(default_factory=dict)
+    #: Those who left, of whom a status tells for a while.
+    gone: dict[str, AgentSeen] = field(default_factory=dict)
     claims: dict[str, float] = field(default_factory=dict)
 
     def present(self, now: float) -> list[AgentSeen]:
         """Return those who were heard of lately."""
         return [it for it in self.here.values() if now < it.seen + PRESENT]
+
+    def remembered(self, now: float) -> list[AgentSeen]:
+        """Return those of whom a status tells."""
+        every = (self.gone | self.here).values()
+        return [it for it in every if now < it.seen + REMEMBERED]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import pairwise
 from typing import Final
 
 from stateward.core.facts import Unknown
@@ -89,8 +90,7 @@ def read(text: str, tag: str) -> RestoreState | Unknown:
 
 def _parts(text: str) -> list[str]:
     starts = [it.start() for it in _BEGIN.finditer(text)]
-    ends = [*starts[1:], len(text)]
-    return [text[begin:end] for begin, end in zip(starts, ends, strict=False)]
+    return [text[begin:end] for begin, end in pairwise([*starts, len(text)])]
 
 
 def _state(part: str) -> RestoreState | Unknown:

@@ -180,7 +180,7 @@ def _errors(state: State, backup: Backup) -> list[str]:
     """Tell what went wrong since it could last be restored, which may hold it up; and before."""
     latest = backup.restorable
     since, before = list[str](), list[str]()
-    for text, when in backup.errors.items():
+    for text, when in backup.errors.values():
         line = f"{_ago(_seconds_since(state, when))} ago : {text}"
         (since if when >= (latest or 0) else before).append(line)
     found = list[str]()
