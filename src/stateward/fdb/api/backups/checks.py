@@ -19,10 +19,10 @@ from stateward.fdb.api.checks.templates import (
     template_problems,
 )
 from stateward.fdb.api.processes import ContainerOverrides
+from stateward.fdb.model.backups import KeyRange
 from stateward.kube.crd.findings import Problem
 
 _TAG: Final = re.compile(rules.TAG.strip("^$"))
-_KEY: Final = re.compile(rules.KEY.strip("^$"))
 _FILE: Final = re.compile(r"file:///[A-Za-z0-9_./-]+")
 _ACCOUNT: Final = re.compile(r"([^\s/?&#:@]+@)?[^\s/?&#@]+")
 _NAME: Final = re.compile(r"[^\s?&#]+")
@@ -56,11 +56,11 @@ def restore_problems(restore: FoundationDBRestore) -> tuple[Problem, ...]:
     found += _source_problems(spec)
     found += _parameter_problems(spec.custom_parameters)
     for number, it in enumerate(spec.key_ranges):
-        where = f"spec.keyRanges[{number}]"
-        for field, key in (("start", it.start), ("end", it.end)):
-            if not _KEY.fullmatch(key):
-                words = f"must be of letters, digits, '-', '/' and '\\', got {key!r}"
-                found.append(Problem(f"{where}.{field}", words, "as in \\xff for a byte"))
+        try:
+            KeyRange.parse(it.start, it.end)
+        except ValueError as error:
+            hint = r"bytes that are no letters or digits are written as \xNN"
+            found.append(Problem(f"spec.keyRanges[{number}]", f"{error}", hint))
     return tuple(found)
 
 
