@@ -27,6 +27,9 @@ _HAPPENINGS = st.lists(
         st.tuples(st.just("write"), st.sampled_from(_KEYS), st.binary(max_size=2)),
         st.tuples(st.just("clear"), st.sampled_from(_KEYS)),
         st.tuples(st.just("later"), st.sampled_from([0.5, 3.0, 12.0, 25.0])),
+        st.tuples(st.just("later"), st.just(21.0)),
+        st.tuples(st.just("do"), _AGENTS),
+        st.tuples(st.just("do"), _AGENTS),
         st.tuples(st.just("take"), _AGENTS),
         st.tuples(st.just("work"), _AGENTS),
         st.tuples(st.just("tell"), _AGENTS),
@@ -37,7 +40,7 @@ _HAPPENINGS = st.lists(
         st.tuples(st.just("unblock")),
         st.tuples(st.just("another")),
     ),
-    max_size=60,
+    max_size=50,
 )
 
 
@@ -103,6 +106,12 @@ class World:
         for it in self.agents[number].done:
             agency.report(self.database, it)
 
+    def do(self, number: int) -> None:
+        """Do a whole piece, and tell of it and of all that was done before."""
+        self.take(number)
+        self.work(number)
+        self.tell(number)
+
     def die(self, number: int) -> None:
         agent = self.agents[number]
         agent.it.leave(self.database)
@@ -130,20 +139,24 @@ class World:
         """Have all be well again, and let work go on for a while."""
         self.resume()
         self.unblock()
-        for _ in range(60):
+        for second in range(60):
             self.database.advance(self.database.now + 1)
+            if second % 7 == 0:
+                self.write(_KEYS[second % len(_KEYS)], f"{self.database.now}".encode())
             while self.agents[0].it.step(self.database):
                 pass
 
 
 @settings(max_examples=150, deadline=None)
-@given(_HAPPENINGS, _HAPPENINGS, st.integers(0, 10**9), st.sampled_from([0, 15]))
+@given(
+    st.tuples(_HAPPENINGS, _HAPPENINGS, _HAPPENINGS),
+    st.integers(0, 10**9),
+    st.sampled_from([0, 15]),
+)
 def test_what_comes_back_is_what_was(
-    saving_up: list[tuple[object, ...]],
-    bringing_back: list[tuple[object, ...]],
-    place: int,
-    spread: int,
+    happenings: tuple[list[tuple[object, ...]], ...], place: int, spread: int
 ) -> None:
+    beginning, going_on, bringing_back = happenings
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(backing, "PIECE", 2)
         world = World()
@@ -151,8 +164,9 @@ def test_what_comes_back_is_what_was(
             world.database,
             Backup("default", "b" * 32, URL, 0, interval=15, first_interval=spread, stops=False),
         )
-        world.happen(saving_up)
-        world.settle()
+        for it in (beginning, going_on):
+            world.happen(it)
+            world.settle()
         backup = world.database.backups.backups["default"]
         assert backup.restorable is not None
         possible = range(backup.first_end, backup.restorable + 1)
