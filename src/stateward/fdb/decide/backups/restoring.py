@@ -1,8 +1,8 @@
 """Begin a restore once, follow it, end it with its object: the one thing to do now. Pure.
 
 That it is to be begun is on record before anybody is asked to; what the database has of its tag
-says whether it was. So who dies in between, or hears no answer, looks it up. Where both are lost,
-as with a database that was made anew, nothing is begun a second time.
+says whether it was. So who dies in between, or hears no answer, looks it up. Where the database, or
+the cluster, is another by then, nothing is begun a second time.
 """
 
 from __future__ import annotations
