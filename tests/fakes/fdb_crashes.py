@@ -14,7 +14,7 @@ import os
 import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeVar
 
 from fakes.fdb_stories import LONG, Story, played, single
 from stateward.fdb.api.kind import CLUSTERS
@@ -29,6 +29,9 @@ from stateward.sim.network import Asked, Weather
 VARIABLE: Final = "STATEWARD_CRASHES"
 #: The smallest cluster there is, in which nothing waits longer than it must.
 PLAIN: Final = single(routing={"useDNSInClusterFile": True})
+
+
+S = TypeVar("S", bound=Story)
 
 
 def _all() -> bool:
@@ -128,10 +131,17 @@ def _matters(call: Asked) -> bool:
     return not isinstance(call, Call) or call.resource not in (LEASES, EVENTS)
 
 
-def crashed(story: Callable[[Story, Crashes], Awaitable[None]], crashes: Crashes) -> int:
-    """Live a story with a crash at each call; return how many there were."""
+def crashed(
+    story: Callable[[S, Crashes], Awaitable[None]],
+    crashes: Crashes,
+    lived: Callable[..., object] = played,
+) -> int:
+    """Live a story with a crash at each call; return how many there were.
 
-    async def told(it: Story) -> None:
+    ``lived`` runs it in a world of its kind.
+    """
+
+    async def told(it: S) -> None:
         await story(it, crashes)
         crashes.is_over = True
         assert it.watcher.wrong == []
@@ -142,7 +152,7 @@ def crashed(story: Callable[[Story, Crashes], Awaitable[None]], crashes: Crashes
 
     error: BaseException | None = None
     try:
-        played(told, whole=False)
+        lived(told, whole=False)
     except BaseException as found:  # a copy must end here, and not where it was made
         if not crashes.is_branch:
             raise

@@ -16,7 +16,11 @@ from fakes.fdb_databases import (
     unconfigured,
     unset_pair,
 )
-from stateward.emulate.fdb.asking.clients import Client
+from stateward.emulate.fdb.asking.clients import Client, Clients
+from stateward.emulate.fdb.backups import agency, backing, restoring
+from stateward.emulate.fdb.backups.agent import MemoryAgent
+from stateward.emulate.fdb.backups.files import MemoryFiles
+from stateward.emulate.fdb.backups.state import AgentSeen, Backup, Restore
 from stateward.emulate.fdb.configuration import tokens
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.servers import Disk
@@ -233,12 +237,54 @@ def with_an_old_file(database: Database) -> Database:
     return database
 
 
+URL = "file:///backups/one"
+
+
+def backed_up(seconds: int, *, stops: bool = False) -> Database:
+    """Return a database that is backed up, or was, with tags of which nothing came."""
+    made = configured(USUAL)
+    for tag in ("noagent", "noagent2", "noagent3"):
+        old = Backup(tag, tag.encode().hex().ljust(32, "0"), f"file:///{tag}", 0)
+        backing.submit(made, old)
+        backing.abort(made, old)
+    backing.submit(made, Backup("default", "b" * 32, URL, 0, interval=20, stops=stops))
+    agent = MemoryAgent(AgentSeen("a" * 32), FILES)
+    for _ in range(seconds):
+        agent.step(after(made, 1.0))
+    return made
+
+
+def paused() -> Database:
+    """Return one whose agents do nothing, and of whose clients none has told lately."""
+    made = backed_up(15)
+    made.backups.paused = True
+    made.clients = Clients()
+    return made
+
+
+#: Where backups of situations are.
+FILES = MemoryFiles()
+
+
+def restoring_without_agents() -> Database:
+    """Return a database into which something shall be restored, by an agent that is gone."""
+    made = backed_up(45, stops=True)
+    version = made.backups.backups["default"].restorable
+    assert version is not None
+    restoring.submit(made, Restore("r2", "c" * 32, URL, version))
+    agency.leave(made, "a" * 32)
+    return after(made, 2.0)
+
+
 def plain(name: str, make: Callable[[], Database]) -> Callable[[], Situation]:
     return lambda: Situation(make() if name in ALONE else used(make()))
 
 
 #: Those that nobody was known to use.
-ALONE = {"after_configure_single", "right_after_logs_change", "right_after_single_to_double", "tls"}
+ALONE = {
+    *("after_configure_single", "right_after_logs_change", "right_after_single_to_double", "tls"),
+    "backup_paused",
+}
 
 
 #: By recording: how the same comes about here.
@@ -284,12 +330,9 @@ SITUATIONS: dict[str, Callable[[], Situation]] = {
             "triple_with_logs2": triple,
             "unconfigured": unconfigured,
             "wiggle_on": wiggling,
+            "backup_running": lambda: backed_up(15),
+            "backup_paused": paused,
+            "restore_running": restoring_without_agents,
         }.items()
     },
-}
-#: Recordings of what the stand-in does not do.
-NOT_PLAYED = {
-    "backup_paused": "there is no backup yet",
-    "backup_running": "there is no backup yet",
-    "restore_running": "there is no backup yet",
 }

@@ -21,6 +21,7 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.guards import database
 from stateward.fdb.tell import conditions
+from stateward.fdb.tell.backups import backup_conditions, restore
 from stateward.fdb.tell.metrics import GAUGES
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import plain
@@ -77,6 +78,24 @@ def test_every_reason_is_explained():
     for path in [*SOURCE.glob("cluster/**/*.py"), *SOURCE.glob("groups/**/*.py")]:
         said |= called(ast.parse(path.read_text()), OUTCOMES | {"waiting_for", "done", "waits"})
     assert said - words("conditions.md") == set()
+
+
+def test_every_reason_of_backups_and_restores_is_explained():
+    said = set()
+    for folder in ("backups", "decide/backups"):
+        for path in (SOURCE / folder).glob("**/*.py"):
+            said |= called(ast.parse(path.read_text()), OUTCOMES | {"done", "_forgotten"})
+    told = {it for path in (SOURCE / "tell/backups").glob("*.py") for it in reasons(path)}
+    assert (said | told | {*backup_conditions.TYPES, *restore.TYPES}) - words("backups.md") == set()
+
+
+def reasons(path: Path) -> set[str]:
+    """Return every reason that is given in a condition: the second of three."""
+    found = set()
+    for it in ast.walk(ast.parse(path.read_text())):
+        if isinstance(it, ast.Tuple) and len(it.elts) == 3 and isinstance(it.elts[1], ast.Constant):
+            found.add(str(it.elts[1].value))
+    return {it for it in found if WORD.fullmatch(it)}
 
 
 def test_every_condition_is_explained():

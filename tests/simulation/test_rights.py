@@ -12,9 +12,12 @@ from typing import Any
 
 import pytest
 
+from fakes.fdb_backups import BackupStory
+from fakes.fdb_backups import played as backed_up
 from simulation import fdb_rights_life
-from stateward.app.install.rights import ETCD, FOUNDATIONDB, LEASES, NODES, Right
+from stateward.app.install.rights import BACKUPS, ETCD, FOUNDATIONDB, LEASES, NODES, Right
 from stateward.kube.interception import Call
+from stateward.kube.resources import DEPLOYMENTS
 from stateward.sim.etcd.life import Ask, Life, live
 from stateward.sim.etcd.oracles.differences import differences
 from stateward.sim.etcd.scenarios import SCENARIOS, cluster, is_ready
@@ -61,6 +64,27 @@ def test_so_does_that_of_foundationdb(used: set[Used]) -> None:
     simulated(fdb_rights_life.life, seed=1, serve=served)
     owning = {it for it in allowed(FOUNDATIONDB) if it[2].endswith("/finalizers")}
     assert used == allowed((*FOUNDATIONDB, *LEASES, *NODES)) - owning
+
+
+def test_so_do_backups_and_restores(used: set[Used]) -> None:
+    async def life(it: BackupStory) -> None:
+        it.leave_deployment("nightly-backup-agents")
+        it.back_up(deletionPolicy="stop")
+        await it.until("taken", lambda: it.said(it.backup(), "Ready")[1] == "NameTaken")
+        it.delete(DEPLOYMENTS, "nightly-backup-agents")
+        await it.backed_up()
+        it.edit(agentCount=1)
+        await it.until("fewer", lambda: it.backup()["status"]["agentCount"] == 1)
+        it.restore(backupName="nightly")
+        await it.until("told", lambda: it.said(it.restored(), "Failed")[0] == "True")
+        it.edit(agentCount=0)
+        await it.until("none", lambda: not it.it.world.api.list(DEPLOYMENTS).items)
+        it.drop()
+        await it.until("gone", lambda: not it.backup())
+
+    backed_up(life)
+    owning = {it for it in allowed(BACKUPS) if it[2].endswith("/finalizers")}
+    assert used - allowed((*FOUNDATIONDB, *LEASES)) == allowed(BACKUPS) - owning
 
 
 # -------------------------------------------------------------------------- without one of them

@@ -7,6 +7,7 @@ from typing import Any
 
 from stateward.etcd.api.kind import ETCD_CLUSTER_KIND
 from stateward.example.api import TEAM_KIND
+from stateward.fdb.api.backups.kinds import BACKUP_KIND, RESTORE_KIND
 from stateward.fdb.api.kind import CLUSTER_KIND, PROCESS_GROUP_KIND
 from stateward.kube.codec import Json
 from stateward.kube.crd.kind import CustomKind, crd
@@ -14,7 +15,9 @@ from stateward.kube.resources import BUILT_IN, Registry, Resource
 from stateward.kube.structure import Structure, structure_of_kind, structure_of_schema
 
 #: What users run.
-PRODUCTS: tuple[CustomKind, ...] = (ETCD_CLUSTER_KIND, CLUSTER_KIND, PROCESS_GROUP_KIND)
+PRODUCTS: tuple[CustomKind, ...] = (
+    ETCD_CLUSTER_KIND, CLUSTER_KIND, PROCESS_GROUP_KIND, BACKUP_KIND, RESTORE_KIND,
+)  # fmt: skip
 #: What those who write an operator begin with.
 EXAMPLES: tuple[CustomKind, ...] = (TEAM_KIND,)
 KINDS = PRODUCTS + EXAMPLES

@@ -18,6 +18,7 @@ from stateward.etcd.members.dialing import Connections
 from stateward.example import operator as example
 from stateward.example.api import TEAMS
 from stateward.fdb import operator as fdb
+from stateward.fdb.admin.backups.databases import ProgramBackupDatabases
 from stateward.fdb.admin.binaries import Binaries
 from stateward.fdb.admin.databases import ProgramDatabases
 from stateward.fdb.admin.pod_agent.http import HttpAgents
@@ -94,6 +95,10 @@ async def _foundationdb(site: Site) -> AsyncIterator[Supervisor]:
         meter = site.metrics.programs("fdb")
         databases = ProgramDatabases(Shared(binaries, Turns(_PROGRAMS), site.ports.clock, meter))
         stack.callback(databases.close)
+        backups = ProgramBackupDatabases(
+            Shared(binaries, Turns(_PROGRAMS), site.ports.clock, meter)
+        )
+        stack.callback(backups.close)
         tls = Tls.told(os.environ)
         agents = HttpAgents(tls, checks_hosts=not _any_host())
         stack.push_async_callback(agents.close)
@@ -106,6 +111,7 @@ async def _foundationdb(site: Site) -> AsyncIterator[Supervisor]:
             names_resolve=site.settings.local_cluster is None,
             certified=tls is not None,
             own=tls.read if tls is not None else None,
+            backups=backups,
             detector=Detector(site.settings.image, site.settings.service_account),
             window=site.settings.synchronization_window,
             lease=site.settings.lease("foundationdb"),

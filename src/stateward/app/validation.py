@@ -14,6 +14,8 @@ from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.api.settings import settings_of
 from stateward.etcd.build.kept import kept_problems
 from stateward.fdb.api import validation as fdb
+from stateward.fdb.api.backups.checks import backup_problems, restore_problems
+from stateward.fdb.api.backups.kinds import FoundationDBBackup, FoundationDBRestore
 from stateward.fdb.api.kind import FoundationDBCluster
 from stateward.kube.codec import Json
 from stateward.kube.crd.shapes import shape_problems
@@ -54,10 +56,22 @@ def _looks(body: Json) -> Iterator[Iterable[str]]:
     except msgspec.ValidationError as error:
         yield [] if misshapen else [_placed(str(error))]
         return
-    if isinstance(typed, EtcdCluster):
-        yield map(str, etcd.problems(typed) or kept_problems(typed, settings_of(typed)))
-    if isinstance(typed, FoundationDBCluster):
-        yield map(str, fdb.problems(typed))
+    yield map(str, _judged(typed))
+
+
+def _judged(typed: object) -> Iterable[object]:
+    """Return what its operator finds wrong with an object."""
+    match typed:
+        case EtcdCluster():
+            return etcd.problems(typed) or kept_problems(typed, settings_of(typed))
+        case FoundationDBCluster():
+            return fdb.problems(typed)
+        case FoundationDBBackup():
+            return backup_problems(typed)
+        case FoundationDBRestore():
+            return restore_problems(typed)
+        case _:
+            return ()
 
 
 def _placed(complaint: str) -> str:

@@ -10,6 +10,8 @@ from stateward.core.ports import Ports
 from stateward.fdb.admin.pod_agent import PodAgent
 from stateward.fdb.admin.ports import Databases
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.fdb.backups.assembling import Neighbourhood, backup_parts
+from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.build.detection import NOBODY, WHOLE_CRON_JOBS, Detector
 from stateward.fdb.cluster.believing import Own
 from stateward.fdb.cluster.controller import CONTROLLER, ClusterReconciler
@@ -92,6 +94,8 @@ class FdbOptions:
     own: Own | None = None
     #: Its own image and account, for jobs that look for missing processes.
     detector: Detector = NOBODY
+    #: Reaches databases for backups and restores; None: these are not looked after.
+    backups: BackupDatabases | None = None
     #: Seconds for which operators of one database must have said nothing new before they act.
     window: float = WINDOW
     #: None: this instance acts alone and nobody is asked.
@@ -199,9 +203,7 @@ class _Informers:
         )
 
 
-def _room(
-    kit: _Kit, namespace: str
-) -> tuple[tuple[Informer[Any], ...], tuple[Controller, Controller]]:
+def _room(kit: _Kit, namespace: str) -> tuple[tuple[Informer[Any], ...], tuple[Controller, ...]]:
     """Return the informers and the controllers of one namespace, or of all."""
     ours = Selection(namespace=namespace, labels=OURS)
     watched = _Informers(
@@ -223,7 +225,12 @@ def _room(
     mine = LabelSelector.parse(kit.options.selector)
     eyes = Eyes(watched.caches(), kit.board, Memo(), kit.ports.clock, ours=mine)
     room = _Room(kit, namespace, watched, acting, making, eyes)
-    return watched.all(), (_cluster_controller(room), _groups_controller(room))
+    clusters = (_cluster_controller(room), _groups_controller(room))
+    if kit.options.backups is None:
+        return watched.all(), clusters
+    around = Neighbourhood(namespace, watched.clusters, mine, kit.options.backups)
+    informers, others = backup_parts(kit, around)
+    return (*watched.all(), *informers), (*clusters, *others)
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,16 @@ from fakes.fdb_binding import FakeFdb
 from fakes.fdb_databases import come_back, lose, names, server, unconfigured
 from stateward.core.clock import SystemClock
 from stateward.core.facts import Known, Unknown
-from stateward.emulate.fdb.console import Console
+from stateward.emulate.fdb.backups.agent import MemoryAgent
+from stateward.emulate.fdb.backups.files import MemoryFiles
+from stateward.emulate.fdb.backups.state import AgentSeen
+from stateward.emulate.fdb.console import Console as ModelConsole
 from stateward.emulate.fdb.keyspace import ModelKeys
 from stateward.emulate.fdb.servers import Disk
 from stateward.fdb.admin.answers import Answer
+from stateward.fdb.admin.backups.programs import ProgramBackups, ProgramRestores
 from stateward.fdb.admin.errors import DatabaseSilent
-from stateward.fdb.admin.fdbcli import Fdbcli
+from stateward.fdb.admin.fdbcli import Console, Fdbcli
 from stateward.fdb.admin.keys import Keys
 from stateward.fdb.admin.native.binding import BindingKeys
 from stateward.fdb.admin.native.library import API_VERSION
@@ -98,6 +102,39 @@ class Lab(ABC):
     async def typed(self, line: str, seconds: float = 20) -> Answer:
         """Return what fdbcli answers to a line."""
 
+    # ------------------------------------------------------------------ backups
+
+    @property
+    @abstractmethod
+    def place(self) -> str:
+        """The URL below which backups of this lab may be."""
+
+    @abstractmethod
+    def run_by(self) -> Console:
+        """Return who runs programs for its database."""
+
+    @property
+    def backups(self) -> ProgramBackups:
+        """Its backups."""
+        return ProgramBackups(self.run_by())
+
+    @property
+    def restores(self) -> ProgramRestores:
+        """Its restores."""
+        return ProgramRestores(self.run_by())
+
+    @abstractmethod
+    async def work(self, *agents: str) -> None:
+        """Have agents run that do the work of backups."""
+
+    @abstractmethod
+    async def kill(self, *agents: str) -> None:
+        """Kill some of them, whatever they do."""
+
+    @abstractmethod
+    def block(self, *, blocked: bool) -> None:
+        """Have nothing be written to the place, or be writable again."""
+
     @abstractmethod
     def other(self) -> Fdbcli:
         """Return a second one who administers it, with the cluster file of the beginning."""
@@ -138,13 +175,36 @@ class ModelLab(Lab):
 
     def __init__(self) -> None:
         self.database = unconfigured()
-        self._console = Console(self.database, self._restart)
+        self._files = MemoryFiles()
+        self._console = ModelConsole(self.database, self._restart, self._files)
+        self._agents: dict[str, MemoryAgent] = {}
         self.admin = Fdbcli(self._console)
         self._keys: Keys = ModelKeys(self.database)
 
     def use(self, keys: Keys) -> None:
         """Have keys in another way."""
         self._keys = keys
+
+    @property
+    def place(self) -> str:
+        return "file:///backups"
+
+    def run_by(self) -> Console:
+        return self._console
+
+    async def work(self, *agents: str) -> None:
+        for name in agents:
+            self._agents[name] = MemoryAgent(AgentSeen(name), self._files)
+        await self.pass_by(1)
+
+    async def kill(self, *agents: str) -> None:
+        for name in agents:
+            agent = self._agents.pop(name)
+            agent.take(self.database)  # and it dies with that
+            agent.leave(self.database)
+
+    def block(self, *, blocked: bool) -> None:
+        self._files.is_away = lambda _path: blocked
 
     def _restart(self, address: str) -> None:
         found = [it for it in names() if server(it).address.plain == address]
@@ -155,7 +215,12 @@ class ModelLab(Lab):
         return server(name).address
 
     async def pass_by(self, seconds: float) -> None:
-        self.database.advance(self.database.now + seconds)
+        until = self.database.now + seconds
+        while self._agents and self.database.now < until:
+            self.database.advance(min(until, self.database.now + 1))
+            for it in self._agents.values():
+                it.step(self.database)
+        self.database.advance(until)
 
     async def lose(self, *lost: str) -> None:
         lose(self.database, *lost)
@@ -181,7 +246,7 @@ class ModelLab(Lab):
         return await self._console.run("fdbcli", words, seconds)
 
     def other(self) -> Fdbcli:
-        return Fdbcli(Console(self.database))
+        return Fdbcli(ModelConsole(self.database))
 
     @property
     def keys(self) -> Keys:

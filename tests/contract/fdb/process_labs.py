@@ -61,6 +61,7 @@ class ProcessLab(Lab):
         self._keepers: dict[str, asyncio.Task[None]] = {}
         self._changed: dict[str, list[str]] = {}
         self._sessions: list[Session] = []
+        self._agents: dict[str, asyncio.subprocess.Process] = {}
         self.look = 4.0 if pace > 1 else 2.0
         self.kind = "programs" if pace > 1 else "real"
         listed = ",".join(str(self.at(f"storage-{n}")) for n in (1, 2, 3))
@@ -141,6 +142,49 @@ class ProcessLab(Lab):
     async def freeze(self, name: str) -> None:
         self._processes[name].send_signal(signal.SIGSTOP)
 
+    # ------------------------------------------------------------------ backups
+
+    @property
+    def place(self) -> str:
+        return f"file://{self._folder / 'backups'}"
+
+    def run_by(self) -> Session:
+        return self._sessions[0]
+
+    async def work(self, *agents: str) -> None:
+        for name in agents:
+            home = self._folder / f"agent-{name}"
+            home.mkdir(exist_ok=True)
+            (home / "fdb.cluster").write_text(f"{self._string}\n")
+            with (home / "out").open("ab") as out:
+                self._agents[name] = await asyncio.create_subprocess_exec(
+                    *(str(self._programs / "backup_agent"), "-C", str(home / "fdb.cluster")),
+                    env=self._environment(),
+                    stdout=out,
+                    stderr=out,
+                    start_new_session=True,
+                    preexec_fn=dying_with_us(),
+                )
+        await asyncio.sleep(2 if self._pace > 1 else 5)  # they are heard of
+
+    async def kill(self, *agents: str) -> None:
+        for name in agents:
+            process = self._agents.pop(name)
+            process.kill()
+            await process.wait()
+
+    def block(self, *, blocked: bool) -> None:
+        """Put a file in the folder's place: root may write whatever is not allowed."""
+        place, aside = self._folder / "backups", self._folder / "aside"
+        if blocked:
+            if place.exists():
+                place.rename(aside)
+            place.write_text("")
+        else:
+            place.unlink()
+            if aside.exists():
+                aside.rename(place)
+
     @property
     def programs(self) -> Path:
         """Where the programs are."""
@@ -183,6 +227,7 @@ class ProcessLab(Lab):
         return self._sessions[0].file
 
     async def end(self) -> None:
+        await self.kill(*self._agents)
         for name in list(self._processes):
             with suppress(ProcessLookupError):
                 self._processes[name].send_signal(signal.SIGCONT)

@@ -157,10 +157,10 @@ STAGES: Mapping[str, Stage] = {
 NOT_PLAYED: Mapping[str, str] = {
     "00_programs": "versions and options of all programs: for the programs themselves",
     "06_degraded_log": "statuses only; tests/unit/emulate/fdb/test_status.py",
-    "13_backup": "backup",
-    "14_restore": "restore",
     "15_python_binding": "the binding",
     "16_fdbmonitor": "fdbmonitor; tests/local/keepers/test_recorded_story.py",
     "19_cluster_file": "statuses only",
     "19_coordinator_wiped": "statuses only",
 }
+#: Recordings of fdbbackup and fdbrestore: test_backup_recordings.py.
+OF_BACKUPS = frozenset({"13_backup", "14_restore"})

@@ -253,15 +253,20 @@ def test_a_cluster_that_was_named_must_be_there(capsys, monkeypatch, named):
 
 def test_only_what_users_run_is_defined_unless_they_want_the_example(capsys, tmp_path):
     assert main(["crds"]) == 0
-    kinds = ["EtcdCluster", "FoundationDBCluster", "FoundationDBProcessGroup"]
+    kinds = [
+        *("EtcdCluster", "FoundationDBCluster", "FoundationDBProcessGroup"),
+        *("FoundationDBBackup", "FoundationDBRestore"),
+    ]
     assert defined(capsys.readouterr().out) == kinds
     assert main(["crds", "--example"]) == 0
     assert defined(capsys.readouterr().out) == [*kinds, "Team"]
     assert main(["crds", "--out", str(tmp_path)]) == 0
     assert sorted(it.name for it in tmp_path.iterdir()) == [
         "etcdclusters.etcd.aenix.io.yaml",
+        "foundationdbbackups.apps.foundationdb.org.yaml",
         "foundationdbclusters.apps.foundationdb.org.yaml",
         "foundationdbprocessgroups.apps.foundationdb.org.yaml",
+        "foundationdbrestores.apps.foundationdb.org.yaml",
     ]
 
 

@@ -64,6 +64,16 @@ FOUNDATIONDB: Final = (
     Right(_FDB, "foundationdbprocessgroups/finalizers", ("update",)),
 )
 
+#: And of its backups and restores, without which clusters go on.
+BACKUPS: Final = (
+    Right("apps", "deployments", (*_KEPT, "delete")),
+    Right(_FDB, "foundationdbbackups", (*_READ, "patch")),
+    Right(_FDB, "foundationdbbackups/status", ("patch",)),
+    Right(_FDB, "foundationdbbackups/finalizers", ("update",)),
+    Right(_FDB, "foundationdbrestores", (*_READ, "patch")),
+    Right(_FDB, "foundationdbrestores/status", ("patch",)),
+)
+
 #: By which jobs that look for missing processes tell a cluster so.
 _TELL: Final = Right(_FDB, "foundationdbclusters", ("patch",))
 #: Of those jobs, where they have an account of their own.
@@ -89,24 +99,30 @@ VIEW: Final = (
     Right("etcd.aenix.io", "etcdclusters", _READ),
     Right("etcd.aenix.io", "etcdclusters/status", ("get",)),
     Right("etcd.aenix.io", "etcdclusters/scale", ("get",)),
+    Right(_FDB, "foundationdbbackups", _READ),
+    Right(_FDB, "foundationdbbackups/status", ("get",)),
     Right(_FDB, "foundationdbclusters", _READ),
     Right(_FDB, "foundationdbclusters/status", ("get",)),
     Right(_FDB, "foundationdbprocessgroups", _READ),
     Right(_FDB, "foundationdbprocessgroups/status", ("get",)),
+    Right(_FDB, "foundationdbrestores", _READ),
+    Right(_FDB, "foundationdbrestores/status", ("get",)),
 )
 EDIT: Final = (
     Right("etcd.aenix.io", "etcdclusters", _CHANGE),
     Right("etcd.aenix.io", "etcdclusters/scale", ("update", "patch")),
+    Right(_FDB, "foundationdbbackups", _CHANGE),
     Right(_FDB, "foundationdbclusters", _CHANGE),
     # What they shall be is the operator's; to delete one is to ask for another in its place.
     Right(_FDB, "foundationdbprocessgroups", ("delete",)),
+    Right(_FDB, "foundationdbrestores", _CHANGE),
 )
 
 #: By the name under which the chart includes them.
 ROLES: Final[Mapping[str, Iterable[Right]]] = {
     "stateward.rights.etcd": ETCD,
     # Where the operator itself runs, such jobs have its account.
-    "stateward.rights.foundationdb": (*FOUNDATIONDB, _TELL),
+    "stateward.rights.foundationdb": (*FOUNDATIONDB, *BACKUPS, _TELL),
     "stateward.rights.detection": DETECTION,
     "stateward.rights.leases": LEASES,
     "stateward.rights.nodes": NODES,

@@ -57,6 +57,9 @@ class Store:
     _keys: list[bytes] = field(default_factory=list)
     #: Who may write while it is locked: whoever knows of it.
     locked_by: str = ""
+    #: While it is backed up: what users wrote, by versions, as long as it is in no file.
+    is_journaled: bool = False
+    journal: list[tuple[int, list[tuple[bytes, bytes | None]]]] = field(default_factory=list)
 
     def at(self, now: float) -> int:
         """Return the version of a moment; it never goes back."""
@@ -93,6 +96,8 @@ class Store:
             versions = self._history.setdefault(key, [])
             versions.append((self.version, value))
             self._forget(versions)
+        if self.is_journaled and (mine := [it for it in writes if it[0] < SYSTEM]):
+            self.journal.append((self.version, mine))
         return self.version
 
     def _forget(self, versions: list[tuple[int, bytes | None]]) -> None:

@@ -17,9 +17,9 @@ from stateward.fdb.model.connection import ConnectionString
 
 #: What is written as text, because there is more than one kind of it; and what is not kept: the
 #: time goes on, so with it no two would ever be the same; how fast, and whether all are there that
-#: it waits for, whoever controls it says.
+#: it waits for, whoever controls it says; agents come to that one as well.
 _AS_TEXT: Final = ("excluded", "failed")
-_NOT_KEPT: Final = ("chance", "now", "times", "gathers")
+_NOT_KEPT: Final = ("chance", "now", "times", "gathers", "agents")
 
 
 def _shape() -> type[msgspec.Struct]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from stateward.core.chance import Chance
 from stateward.emulate.fdb.asking.clients import Clients
 from stateward.emulate.fdb.asking.clogs import Clog
+from stateward.emulate.fdb.backups.state import Agents, Backups
 from stateward.emulate.fdb.configuration.settings import Settings
 from stateward.emulate.fdb.keys import Store
 from stateward.emulate.fdb.recruiting import Roles
@@ -104,6 +105,9 @@ class State:
     wiggled: str = ""
     rewritten: float = 0.0
     store: Store = field(default_factory=Store)
+    backups: Backups = field(default_factory=Backups)
+    #: Who backs it up: they come again to whoever controls it next.
+    agents: Agents = field(default_factory=Agents)
     clients: Clients = field(default_factory=Clients)
     #: What of a status is missing now.
     clog: Clog = field(default_factory=Clog)

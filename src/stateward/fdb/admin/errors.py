@@ -38,6 +38,16 @@ class Refusal(StrEnum):
     MISUNDERSTOOD = "CommandMisunderstood"
     #: All was as asked for before; after an answer that was lost, this is how to know.
     UNCHANGED = "NothingToChange"
+    #: Of backups and restores.
+    BACKUP_RUNNING = "BackupRunning"
+    BACKUP_NOT_RUNNING = "BackupNotRunning"
+    BACKUP_ANOTHER = "BackupReplaced"
+    BACKUP_MISSING = "BackupMissing"
+    DESTINATION_INVALID = "DestinationInvalid"
+    NOT_RESTORABLE = "VersionNotRestorable"
+    NOT_EMPTY = "DatabaseNotEmpty"
+    RESTORE_RUNNING = "RestoreRunning"
+    EXPIRY_UNSAFE = "ExpiryUnsafe"
     OTHER = "DatabaseRefused"
 
 

@@ -35,6 +35,11 @@ FIELD_MANAGER: Final = "stateward-foundationdb"
 LOG_GROUP: Final = "fdb-kubernetes-operator"
 #: Keeps a process group's object until its pod, its claim and its service are gone.
 FINALIZER: Final = f"{DOMAIN}/process-group"
+#: Keeps a backup until it does not go on, and a restore: as the compatible operator calls it.
+BACKUP_FINALIZER: Final = f"{DOMAIN}/fdb-kubernetes-operator"
+#: On the Deployment of backup agents: the UID of its backup; and on their pods: its name.
+BACKUP_FOR: Final = f"{DOMAIN}/backup-for"
+DEPLOYMENT_NAME: Final = f"{DOMAIN}/deployment-name"
 #: Keeps it longer still, until the database no longer excludes who is gone.
 EXCLUSION_FINALIZER: Final = f"{DOMAIN}/exclusion"
 
@@ -156,6 +161,15 @@ def headless_service_name(cluster: str) -> str:
 def config_map_name(cluster: str) -> str:
     """Return where pods find the cluster file and how to start processes."""
     return f"{cluster}-config"
+
+
+def agents_name(backup: str) -> str:
+    """Return what the Deployment of the agents of a backup is called.
+
+    >>> agents_name("nightly")
+    'nightly-backup-agents'
+    """
+    return f"{backup}-backup-agents"
 
 
 def detection_job_name(cluster: str) -> str:

@@ -22,7 +22,7 @@ class Unterminated(Exception):
 
 @dataclass(slots=True)
 class Command:
-    """One command: how it was typed, and its words."""
+    """One command: how it was typed, but for its quotes, and its words."""
 
     text: str = ""
     words: list[str] = field(default_factory=list)
@@ -44,6 +44,7 @@ class _Reader:
                 return
         elif kind == "quote":
             self.is_open, self.word = not self.is_open, self.word or ""
+            return
         else:
             self.word = (self.word or "") + _meant(piece)
         self.commands[-1].text += text

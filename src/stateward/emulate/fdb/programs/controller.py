@@ -7,7 +7,7 @@ controls the cluster after it knows it too.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -17,13 +17,25 @@ from stateward.core.chance import Chance
 from stateward.emulate.fdb import saving
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.programs import fitness, joining
+from stateward.emulate.fdb.programs.backups.serving import serve_agent, serve_command
 from stateward.emulate.fdb.programs.coordinator import TERM
 from stateward.emulate.fdb.programs.joining import Awaited
 from stateward.emulate.fdb.programs.keyed.serving import serve_transaction
 from stateward.emulate.fdb.programs.lines import serve_line
 from stateward.emulate.fdb.programs.pace import Pace
 from stateward.emulate.fdb.talk.council import Council, Outcome
-from stateward.emulate.fdb.talk.messages import Any, Beat, Exec, Join, Kept, Refused, Told, Transact
+from stateward.emulate.fdb.talk.messages import (
+    Agent,
+    Any,
+    Beat,
+    Exec,
+    Join,
+    Kept,
+    Perform,
+    Refused,
+    Told,
+    Transact,
+)
 from stateward.emulate.fdb.talk.wire import Lost, Wire
 from stateward.fdb.model import versions
 from stateward.fdb.model.addresses import Address
@@ -35,6 +47,14 @@ _LOOK, _RENEWED = 0.2, TERM / 4
 _FORGOTTEN: Final = 20.0
 #: Seconds that one who is told to end has left at most: what it sees meanwhile is for the next.
 _LAST: Final = 10.0
+
+
+#: Who answers what the model is asked by programs.
+_SERVING: Final[Mapping[type, Callable[..., Awaitable[None]]]] = {
+    Exec: serve_line,
+    Perform: serve_command,
+    Agent: serve_agent,
+}
 
 
 class Deposed(Exception):
@@ -218,9 +238,9 @@ class Controller:
             match first:
                 case Join():
                     await self._have(wire, first)
-                case Exec():
+                case Exec() | Perform() | Agent():
                     await self._all_came()
-                    await serve_line(self, wire, first)
+                    await _SERVING[type(first)](self, wire, first)
                 case Transact():
                     await self._all_came()
                     await serve_transaction(wire, self.database, partial(self.keep, surely=True))

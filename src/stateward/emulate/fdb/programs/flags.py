@@ -43,7 +43,7 @@ def read(words: Sequence[str], known: Known) -> Told:
     told, rest = Told(), iter(words)
     for word in rest:
         typed, equals, value = word.partition("=")
-        name = _name(typed) if typed.startswith("-") else ""
+        name = name_of(typed) if typed.startswith("-") else ""
         if name in known.bare and not equals:
             told.bare.add(name)
             continue
@@ -54,7 +54,7 @@ def read(words: Sequence[str], known: Known) -> Told:
     return told
 
 
-def _name(typed: str) -> str:
+def name_of(typed: str) -> str:
     """Return an option's name: dashes are as good as underscores, large letters as small ones.
 
     One dash is for single letters, whose size counts.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from typing import Final, Protocol
 
@@ -38,7 +38,12 @@ class Reign(Protocol):
 
 async def serve_line(reign: Reign, wire: Wire, asked: Exec) -> None:
     """Run a line to its end, or until whoever asked has gone."""
-    line = asyncio.create_task(_run(reign, wire, asked))
+    await attended(wire, _run(reign, wire, asked))
+
+
+async def attended(wire: Wire, work: Coroutine[object, object, None]) -> None:
+    """Do something for somebody to its end, or until that one has gone."""
+    line = asyncio.create_task(work)
     gone = asyncio.create_task(wire.receive())
     alive = asyncio.create_task(_say_nothing(wire))
     try:

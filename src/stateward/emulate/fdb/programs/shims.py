@@ -19,6 +19,9 @@ DATABASE: Final = {
     "fdbserver": "stateward.emulate.fdb.programs.fdbserver",
     "fdbcli": "stateward.emulate.fdb.programs.fdbcli",
     "fdbkeys": "stateward.emulate.fdb.programs.keyed.fdbkeys",
+    "fdbbackup": "stateward.emulate.fdb.programs.backups.fdbbackup",
+    "fdbrestore": "stateward.emulate.fdb.programs.backups.fdbrestore",
+    "backup_agent": "stateward.emulate.fdb.programs.backups.backup_agent",
 }
 #: Those that keep it running, which are ours everywhere but in real images.
 KEEPERS: Final = {

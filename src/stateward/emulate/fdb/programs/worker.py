@@ -15,6 +15,7 @@ from stateward.emulate.fdb.programs.pace import Pace
 from stateward.emulate.fdb.talk import wire as wires
 from stateward.emulate.fdb.talk.council import Council
 from stateward.emulate.fdb.talk.messages import (
+    Agent,
     Any,
     Beat,
     Die,
@@ -22,6 +23,7 @@ from stateward.emulate.fdb.talk.messages import (
     Exec,
     Find,
     Join,
+    Perform,
     Told,
     Transact,
 )
@@ -38,6 +40,8 @@ if TYPE_CHECKING:
 _PAUSE: Final = 0.1
 #: Seconds that one waits before it wants to control, for each kind that is made for it more.
 _STEP: Final = 0.1
+#: What only who controls the cluster answers.
+_ITS: Final = (Agent, Exec, Join, Perform, Transact)
 
 
 @dataclass(slots=True)
@@ -149,7 +153,7 @@ class Worker:
             with suppress(Lost):
                 await wire.send(Done())
             self.ended(first.seconds)
-        elif self.controller is not None and isinstance(first, Join | Exec | Transact):
+        elif self.controller is not None and isinstance(first, _ITS):
             await self.controller.serve(wire, first)
 
     def met(self, protocol: str, said: Any | None) -> None:

@@ -198,6 +198,34 @@ class Refused(Message, frozen=True):
     later: bool = False
 
 
+class Perform(Message, frozen=True):
+    """Carry out a command of fdbbackup or fdbrestore, for one with such a library."""
+
+    asked: bytes
+    version: str
+    log_group: str = "default"
+
+
+class Agent(Message, frozen=True):
+    """I do the work of backups: give me some."""
+
+    name: str
+    version: str
+    log_group: str = "default"
+
+
+class Given(Message, frozen=True):
+    """A piece of that; nothing: there is none now."""
+
+    piece: bytes = b""
+
+
+class Reported(Message, frozen=True):
+    """How it went; nothing: there was none. Give me more."""
+
+    outcome: bytes = b""
+
+
 # -------------------------------------------------------------------------- to any process
 
 
@@ -237,6 +265,10 @@ Any: TypeAlias = (
     | Values
     | Done
     | Refused
+    | Perform
+    | Agent
+    | Given
+    | Reported
     | Die
     | Foreign
 )

@@ -10,6 +10,7 @@ from stateward.emulate.fdb.asking import clients
 from stateward.emulate.fdb.database import Database
 from stateward.emulate.fdb.telling import (
     configuration,
+    layers,
     messages,
     numbers,
     processes,
@@ -60,7 +61,7 @@ def _always(database: Database) -> dict[str, Any]:
         "incompatible_connections": sorted(
             {*database.met, *(str(it.address) for it in database.strangers.values())}
         ),
-        "layers": {"_valid": True} if serves else {"_error": _NO_LAYERS, "_valid": False},
+        "layers": layers.layers(database),
         "lowest_compatible_protocol_version": versions.protocol_of((major, minor - 1)),
         "machines": processes.machines(database),
         "messages": messages.of_cluster(database),
@@ -70,9 +71,6 @@ def _always(database: Database) -> dict[str, Any]:
         "recovery_state": _recovery(database),
         "version_epoch": {"enabled": False} if serves else {},
     }
-
-
-_NO_LAYERS: Final = "configurationMissing"
 
 
 def _bounce(database: Database) -> dict[str, Any]:

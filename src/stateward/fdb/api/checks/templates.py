@@ -69,7 +69,7 @@ def process_problems(spec: FoundationDBClusterSpec, policy: PodPolicy) -> Iterat
             )
         yield from _parameter_problems(settings, f"{where}.customParameters")
         if (template := settings.pod_template) is not None:
-            yield from _pod_problems(template, f"{where}.podTemplate")
+            yield from template_problems(template, f"{where}.podTemplate")
             yield from _policy_problems(template.spec, policy, f"{where}.podTemplate.spec")
         if (claim := settings.volume_claim_template) is not None:
             yield from _claim_problems(claim, f"{where}.volumeClaimTemplate")
@@ -103,7 +103,8 @@ def _parameter_problem(text: str, name: str, seen: set[str]) -> tuple[str, str] 
 
 
 # ------------------------------------------------------------------ pods
-def _pod_problems(template: PodTemplate, where: str) -> Iterator[Problem]:
+def template_problems(template: PodTemplate, where: str) -> Iterator[Problem]:
+    """Yield what pods could not be made from, whatever runs in them."""
     pod = template.spec
     yield from metadata_problems(template.metadata, f"{where}.metadata")
     yield from _overlaid(pod, f"{_CORE}PodSpec", f"{where}.spec")

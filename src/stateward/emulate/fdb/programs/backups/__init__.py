@@ -1,0 +1,1 @@
+"""fdbbackup, fdbrestore and backup_agent as programs, and who answers them."""

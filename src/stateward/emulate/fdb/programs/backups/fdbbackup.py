@@ -1,0 +1,17 @@
+"""``fdbbackup``, emulated."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from stateward.emulate.fdb.programs.backups import typed
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run fdbbackup to its end; return its code."""
+    return typed.main("fdbbackup", argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""FoundationDBBackup and FoundationDBRestore: fields, rules, and what is wrong with them."""

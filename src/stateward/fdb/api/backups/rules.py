@@ -1,0 +1,42 @@
+"""What must be true of backups and restores, in CEL: the API server asks it, at the door.
+
+Everything is asked again in Python (checks.py). Rules refuse only what no operator could honour.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stateward.kube.crd.fields import Rule
+
+#: What may begin or end a range of keys, as the compatible operator has it.
+KEY: Final = r"^[A-Za-z0-9/\\-]+$"
+#: A folder, of which nothing is told but its path.
+FILE_URL: Final = r"^(file:///[A-Za-z0-9_./-]+)?$"
+#: It reaches command lines, URLs and labels.
+TAG: Final = r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$"
+
+_BOTH: Final = "!(self.?fileURL.orValue('') != '' && has(self.blobStoreConfiguration))"
+
+BACKUP_RULES: Final = (
+    Rule(
+        "self.?tag.orValue('default') == oldSelf.?tag.orValue('default')",
+        "tag cannot be changed: a backup is one for good; make another object instead",
+        field_path=".tag",
+    ),
+    Rule(
+        "self.clusterName == oldSelf.clusterName",
+        "clusterName cannot be changed: a backup is of one cluster for good",
+        field_path=".clusterName",
+    ),
+    Rule(_BOTH, "fileURL and blobStoreConfiguration must not be given both", field_path=".fileURL"),
+)
+RESTORE_RULES: Final = (
+    Rule(_BOTH, "fileURL and blobStoreConfiguration must not be given both", field_path=".fileURL"),
+    Rule(
+        "self.?backupName.orValue('') == ''"
+        " || (self.?fileURL.orValue('') == '' && !has(self.blobStoreConfiguration))",
+        "backupName must not be given with fileURL or blobStoreConfiguration",
+        field_path=".backupName",
+    ),
+)

@@ -1,0 +1,94 @@
+"""Where backups lie: URLs as FoundationDB's programs take them, and without their secrets.
+
+``file:///folder`` is a folder beneath which each start makes one of its own, ``backup-<time>``;
+everything else is the container itself, for backups as for restores.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+FILE: Final = "file://"
+_BLOB: Final = "blobstore://"
+_MADE: Final = "/backup-"
+#: By these words an account is reached without TLS.
+_PLAIN: Final = ("sc=0", "secure_connection=0")
+_URL: Final = re.compile(r"(?P<scheme>[a-z]+://)(?:(?P<secret>[^@/]*)@)?(?P<rest>.*)", re.DOTALL)
+
+
+def blob_url(account: str, name: str, bucket: str, parameters: Sequence[str] = ()) -> str:
+    """Return where a backup lies in a blob store, with the port that its account leaves out.
+
+    >>> blob_url("me@host", "nightly", "fdb-backups")
+    'blobstore://me@host:443/nightly?bucket=fdb-backups'
+    >>> blob_url("me@host:9000", "nightly", "b", ["sc=0", "region=eu"])
+    'blobstore://me@host:9000/nightly?bucket=b&sc=0&region=eu'
+    """
+    host = account.rpartition("@")[2]
+    port = "" if _has_port(host) else f":{80 if set(parameters) & set(_PLAIN) else 443}"
+    query = "&".join([f"bucket={bucket}", *parameters])
+    return f"{_BLOB}{account}{port}/{name}?{query}"
+
+
+def is_file(url: str) -> bool:
+    """Tell whether it is a folder of whoever does the work."""
+    return url.startswith(FILE)
+
+
+def is_at(live: str, wanted: str) -> bool:
+    """Tell whether a backup lies where it shall; who may look at it does not count.
+
+    >>> is_at("file:///b/backup-2026-11-15-02-06-50.29", "file:///b")
+    True
+    >>> is_at("blobstore://k:s@host:443/n?region=eu&bucket=b", "blobstore://k@host:443/n?bucket=b&region=eu")
+    True
+    >>> is_at("file:///b2", "file:///b")
+    False
+    """
+    one, other = _essence(live), _essence(wanted)
+    return one == other or (is_file(wanted) and one.startswith(other + _MADE))
+
+
+def is_same(one: str, other: str) -> bool:
+    """Tell whether two containers are one; who may look at it does not count."""
+    return _essence(one) == _essence(other)
+
+
+def below(folder: str, name: str) -> str:
+    """Return a container of its own beneath a folder, as starting makes one by itself.
+
+    Programs that change where a running backup lies make none: two would write over each other.
+
+    >>> below("file:///b/", "nightly-3")
+    'file:///b/backup-nightly-3'
+    """
+    return f"{folder.rstrip('/')}{_MADE}{name}"
+
+
+def shown(url: str) -> str:
+    """Return a URL as anybody may read it: with no more of an account than its first word.
+
+    >>> shown("blobstore://key:secret:token@host/n?bucket=b")
+    'blobstore://key:***@host/n?bucket=b'
+    """
+    found = _URL.fullmatch(url)
+    if found is None or not found["secret"] or ":" not in found["secret"]:
+        return url
+    return f"{found['scheme']}{found['secret'].partition(':')[0]}:***@{found['rest']}"
+
+
+def _essence(url: str) -> str:
+    """Return what tells one place from another."""
+    found = _URL.fullmatch(url)
+    rest = found["rest"] if found is not None else url
+    scheme = found["scheme"] if found is not None else ""
+    path, _, query = rest.partition("?")
+    said = "&".join(sorted(filter(None, query.split("&"))))
+    return f"{scheme}{path.rstrip('/')}" + (f"?{said}" if said else "")
+
+
+def _has_port(host: str) -> bool:
+    after = host.rpartition("]")[2]
+    return after.rpartition(":")[2].isdigit() and ":" in after

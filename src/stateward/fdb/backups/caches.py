@@ -1,0 +1,111 @@
+"""What is kept in mind for backups and restores, and whom its changes concern."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from stateward.fdb.api.backups.backup import DEFAULT_TAG
+from stateward.fdb.api.backups.kinds import FoundationDBBackup, FoundationDBRestore
+from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.fdb.build.backup_agents import WholeDeployment
+from stateward.kube.meta import Object, ObjectKey
+from stateward.runtime.cache import Cache, Index
+from stateward.runtime.triggers import Trigger
+
+_CLUSTER: Final = "cluster"
+
+
+def backups_by_cluster() -> Index[Any]:
+    """File backups under their cluster; the cache of backups must have this index."""
+    return Index(_CLUSTER, lambda it: (f"{it.metadata.namespace}/{it.spec.cluster_name}",))
+
+
+def restores_by_cluster() -> Index[Any]:
+    """File restores under the cluster that they go into."""
+    return Index(
+        _CLUSTER, lambda it: (f"{it.metadata.namespace}/{it.spec.destination_cluster_name}",)
+    )
+
+
+def tag_of(backup: FoundationDBBackup) -> str:
+    """Return what the database calls a backup."""
+    return backup.spec.tag or DEFAULT_TAG
+
+
+def cluster_of(backup: FoundationDBBackup) -> ObjectKey:
+    """Return the key of the cluster of a backup."""
+    return ObjectKey(backup.metadata.namespace, backup.spec.cluster_name)
+
+
+def destination_of(restore: FoundationDBRestore) -> ObjectKey:
+    """Return the key of the cluster that a restore goes into."""
+    return ObjectKey(restore.metadata.namespace, restore.spec.destination_cluster_name)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupCaches:
+    """Objects that are watched."""
+
+    backups: Cache[FoundationDBBackup]
+    restores: Cache[FoundationDBRestore]
+    clusters: Cache[FoundationDBCluster]
+    deployments: Cache[WholeDeployment]
+
+    def backups_of(self, cluster: ObjectKey) -> list[FoundationDBBackup]:
+        """Return the backups of a cluster."""
+        return self.backups.find(_CLUSTER, str(cluster))
+
+    def restores_into(self, cluster: ObjectKey) -> list[FoundationDBRestore]:
+        """Return the restores into a cluster."""
+        return self.restores.find(_CLUSTER, str(cluster))
+
+    def alike(self, cluster: ObjectKey) -> list[ObjectKey]:
+        """Return the clusters that are parts of the same database, itself among them."""
+        string = self._string(cluster)
+        if not string:
+            return [cluster]
+        every = (it.metadata.key for it in self.clusters)
+        return [it for it in every if it == cluster or self._string(it) == string]
+
+    def _string(self, cluster: ObjectKey) -> str:
+        found = self.clusters.get(cluster)
+        return found.status.connection_string if found is not None else ""
+
+
+# ------------------------------------------------------------------ whom changes concern
+def backups_of_cluster(caches: BackupCaches) -> Trigger:
+    """Return a trigger from a cluster to its backups."""
+
+    def wake(item: Object) -> Iterable[ObjectKey]:
+        return (it.metadata.key for it in caches.backups_of(item.metadata.key))
+
+    return wake
+
+
+def restores_of_cluster(caches: BackupCaches) -> Trigger:
+    """Return a trigger from a cluster to the restores into it."""
+
+    def wake(item: Object) -> Iterable[ObjectKey]:
+        return (it.metadata.key for it in caches.restores_into(item.metadata.key))
+
+    return wake
+
+
+def neighbours(caches: BackupCaches) -> Trigger:
+    """Return a trigger from a backup to the others of its cluster: who waits for it is told."""
+
+    def wake(item: FoundationDBBackup) -> Iterator[ObjectKey]:
+        yield from (it.metadata.key for it in caches.backups_of(cluster_of(item)))
+
+    return wake
+
+
+def restores_beside(caches: BackupCaches) -> Trigger:
+    """Return a trigger from a backup to the restores into its cluster: its agents do them."""
+
+    def wake(item: FoundationDBBackup) -> Iterator[ObjectKey]:
+        yield from (it.metadata.key for it in caches.restores_into(cluster_of(item)))
+
+    return wake

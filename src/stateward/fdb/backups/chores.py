@@ -1,0 +1,127 @@
+"""What takes long is done beside all else: files of backups are deleted by workers of their own.
+
+Nothing of it is kept anywhere. An operator that ends in the middle is followed by one that sees the
+same object waiting, and begins anew: what is deleted already is not there to be deleted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from stateward.core.errors import PeerError
+from stateward.core.outcome import DONE, Outcome
+from stateward.core.version import Version
+from stateward.fdb.api.backups import urls
+from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
+from stateward.fdb.backups.ports import BackupDatabases
+from stateward.fdb.cluster.hands.intent import Getter
+from stateward.fdb.cluster.hands.saying import wrote
+from stateward.kube.errors import NotFound
+from stateward.kube.meta import ObjectKey
+
+CONTROLLER: Final = "fdb-backup-chores"
+
+
+@dataclass(frozen=True, slots=True)
+class Chore:
+    """Files that are to be deleted, for an object that waits for that."""
+
+    key: ObjectKey
+    uid: str
+    url: str
+    version: Version
+
+
+class Chores:
+    """Who has asked for what, and what has become of it."""
+
+    def __init__(self) -> None:
+        self._asked: dict[ObjectKey, Chore] = {}
+        #: By the UID of who asked: empty, it is done; or why it is not.
+        self._said: dict[str, str] = {}
+        self._wake: Callable[[ObjectKey], None] | None = None
+        self._tell: Callable[[ObjectKey], None] | None = None
+
+    def served_by(
+        self, wake: Callable[[ObjectKey], None], tell: Callable[[ObjectKey], None]
+    ) -> None:
+        """Say who does them, and who is told when one is over."""
+        self._wake, self._tell = wake, tell
+
+    def ask(self, chore: Chore) -> str | None:
+        """Have it done; return None while it is not over, then why it failed, or nothing."""
+        if chore.uid in self._said:
+            return self._said[chore.uid]
+        if self._asked.get(chore.key) != chore:
+            self._asked[chore.key] = chore
+            if self._wake is not None:
+                self._wake(chore.key)
+        return None
+
+    def again(self, chore: Chore) -> None:
+        """Let it be asked for once more."""
+        self.forget(chore.uid)
+
+    def forget(self, uid: str) -> None:
+        """Let go of what was kept for an object."""
+        self._said.pop(uid, None)
+
+    def take(self, key: ObjectKey) -> Chore | None:
+        """Return what is to be done for an object."""
+        return self._asked.get(key)
+
+    def end(self, chore: Chore, said: str) -> None:
+        """Note what has become of it, and tell who asked."""
+        if self._asked.get(chore.key) == chore:
+            del self._asked[chore.key]
+        self._said[chore.uid] = said
+        if self._tell is not None:
+            self._tell(chore.key)
+
+
+class Leading(Protocol):
+    """Who knows whether we may act."""
+
+    def check(self) -> None:
+        """Raise NotLeader unless we are sure to lead."""
+
+
+class ChoreReconciler:
+    """Does one chore at a time for each object, however long it takes."""
+
+    def __init__(
+        self, chores: Chores, client: Getter, databases: BackupDatabases, leading: Leading
+    ) -> None:
+        self._chores = chores
+        self._client = client
+        self._databases = databases
+        self._leading = leading
+
+    async def reconcile(self, key: ObjectKey) -> Outcome:
+        """Delete what an object waits for, if it still does."""
+        chore = self._chores.take(key)
+        if chore is None:
+            return DONE
+        said = ""
+        try:
+            if not await self._is_wanted(chore):
+                self._chores.end(chore, "")
+                return DONE
+            self._leading.check()
+            await self._databases.files(chore.version).delete(chore.url)
+            wrote("the files of a backup were deleted", object=str(key), url=urls.shown(chore.url))
+        except PeerError as error:
+            said = error.message
+        self._chores.end(chore, said)
+        return DONE
+
+    async def _is_wanted(self, chore: Chore) -> bool:
+        """Ask past the cache: what is deleted is gone for good."""
+        try:
+            live: FoundationDBBackup = await self._client.get(BACKUPS, chore.key)
+        except NotFound:
+            return False
+        same = live.metadata.uid == chore.uid and live.metadata.deleting
+        return same and live.spec.deletion_policy == "cleanup"

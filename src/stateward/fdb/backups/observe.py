@@ -1,0 +1,152 @@
+"""Looking at a backup: its objects from the caches, its database asked once, by its tag."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from stateward.core.clock import Clock
+from stateward.core.errors import PeerError
+from stateward.core.facts import Fact, Known, Unknown
+from stateward.fdb.admin.backups.ports import BackupAdmin
+from stateward.fdb.api.backups import urls
+from stateward.fdb.api.backups.backup import DEFAULT_PERIOD
+from stateward.fdb.api.backups.kinds import FoundationDBBackup
+from stateward.fdb.api.backups.stores import url_of
+from stateward.fdb.backups.caches import BackupCaches, cluster_of, tag_of
+from stateward.fdb.backups.ports import BackupDatabases
+from stateward.fdb.backups.seen import BackupSeen
+from stateward.fdb.backups.whereabouts import Place, Places
+from stateward.fdb.decide.backups.views import BackupView
+from stateward.fdb.model.names import agents_name
+from stateward.fdb.status.backups.backup import BackupState
+from stateward.kube.meta import ObjectKey
+
+SOURCE: Final = "fdbbackup"
+
+
+@dataclass(frozen=True, slots=True)
+class BackupEyes:
+    """By what one looks."""
+
+    caches: BackupCaches
+    places: Places
+    databases: BackupDatabases
+    clock: Clock
+    #: Why deployments cannot be seen; empty: they can.
+    deployments_unseen: Callable[[], str]
+
+
+async def look(eyes: BackupEyes, backup: FoundationDBBackup) -> BackupSeen | None:
+    """Return all that is known of a backup; None: another operator looks after it."""
+    place = await eyes.places.find(cluster_of(backup))
+    if place.is_others:
+        return None
+    admin = _admin(eyes, backup, place)
+    live = await _live(eyes, backup, admin)
+    metadata = backup.metadata
+    name = ObjectKey(metadata.namespace, agents_name(metadata.name))
+    return BackupSeen(
+        backup,
+        _view(eyes, backup, place, live),
+        admin,
+        place.around,
+        eyes.caches.deployments.get(name),
+        eyes.deployments_unseen(),
+        place.version,
+    )
+
+
+def _admin(eyes: BackupEyes, backup: FoundationDBBackup, place: Place) -> BackupAdmin | None:
+    if place.connection is None or place.version is None:
+        return None
+    return eyes.databases.backups(cluster_of(backup), place.connection, place.version)
+
+
+async def _live(
+    eyes: BackupEyes, backup: FoundationDBBackup, admin: BackupAdmin | None
+) -> Fact[BackupState]:
+    if admin is None:
+        return Unknown("there is no database to ask")
+    if backup.spec.backup_type == "unmanaged":
+        return Unknown("only agents are asked for")
+    try:
+        found = await admin.status(tag_of(backup))
+    except PeerError as error:
+        return Unknown(error.message)
+    return found if isinstance(found, Unknown) else Known(found, eyes.clock.now(), SOURCE)
+
+
+# ------------------------------------------------------------------ the view
+def _view(
+    eyes: BackupEyes, backup: FoundationDBBackup, place: Place, live: Fact[BackupState]
+) -> BackupView:
+    spec, status, metadata = backup.spec, backup.status, backup.metadata
+    url = url_of(spec.blob_store_configuration, spec.file_url, metadata.name)
+    others = [it for it in _neighbours(eyes.caches, backup) if it is not backup]
+    speaking = [it for it in others if _has_say(eyes.caches, it)]
+    return BackupView(
+        name=metadata.name,
+        uid=metadata.uid,
+        generation=metadata.generation,
+        tag=tag_of(backup),
+        wish=spec.backup_state or "Running",
+        is_one_time=spec.backup_mode == "oneTime",
+        is_unmanaged=spec.backup_type == "unmanaged",
+        policy=spec.deletion_policy or "noop",
+        url=url,
+        period=spec.snapshot_period_seconds or DEFAULT_PERIOD,
+        cluster=place.is_,
+        live=live,
+        former_uid=status.former_uid,
+        seen_url=_seen_url(backup, url),
+        holder=_holder(backup, others),
+        pausers=_names(it for it in speaking if it.spec.backup_state == "Paused"),
+        runners=_names(it for it in speaking if it.spec.backup_state in ("", "Running")),
+        sharers=_names(it for it in others if _lies_at(it, _seen_url(backup, url))),
+        is_deleting=metadata.deleting,
+    )
+
+
+def _neighbours(caches: BackupCaches, backup: FoundationDBBackup) -> Iterator[FoundationDBBackup]:
+    for cluster in caches.alike(cluster_of(backup)):
+        yield from caches.backups_of(cluster)
+
+
+def _has_say(caches: BackupCaches, backup: FoundationDBBackup) -> bool:
+    """Tell whether it counts what an object asks for: one that goes, or is refused, does not."""
+    if backup.metadata.deleting or backup.spec.backup_type == "unmanaged":
+        return False
+    return not _holder(backup, [it for it in _neighbours(caches, backup) if it is not backup])
+
+
+def _holder(backup: FoundationDBBackup, others: Iterable[FoundationDBBackup]) -> str:
+    """Return the oldest object with the tag, if that is another: it has it until it is gone."""
+    if backup.spec.backup_type == "unmanaged":
+        return ""
+    same = [it for it in others if tag_of(it) == tag_of(backup)]
+    older = [it for it in same if it.spec.backup_type != "unmanaged" and _age(it) < _age(backup)]
+    return min(older, key=_age).metadata.name if older else ""
+
+
+def _age(backup: FoundationDBBackup) -> tuple[str, str]:
+    return backup.metadata.creation_timestamp, backup.metadata.uid
+
+
+def _seen_url(backup: FoundationDBBackup, url: str) -> str:
+    """Return where a backup was seen to lie last, with what a status does not show of it."""
+    details = backup.status.backup_details
+    told = details.url if details is not None else ""
+    if not urls.is_file(told) and told and urls.is_at(told, url):
+        return url
+    return told
+
+
+def _lies_at(backup: FoundationDBBackup, url: str) -> bool:
+    details = backup.status.backup_details
+    return bool(url) and details is not None and urls.is_same(details.url, url)
+
+
+def _names(some: Iterable[FoundationDBBackup]) -> tuple[str, ...]:
+    return tuple(sorted(it.metadata.name for it in some))

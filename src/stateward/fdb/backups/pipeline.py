@@ -1,0 +1,34 @@
+"""The steps of a pass over a backup, in their order; and why each stands where it does."""
+
+from __future__ import annotations
+
+from stateward.fdb.backups.acting import Acting
+from stateward.fdb.backups.chores import Chores
+from stateward.fdb.backups.seen import BackupSeen
+from stateward.fdb.backups.steps.hold_backup import HoldBackup
+from stateward.fdb.backups.steps.leave_backup import LeaveBackup
+from stateward.fdb.backups.steps.modify_backup import ModifyBackup
+from stateward.fdb.backups.steps.start_backup import StartBackup
+from stateward.fdb.backups.steps.stop_backup import StopBackup
+from stateward.fdb.backups.steps.toggle_backup_paused import ToggleBackupPaused
+from stateward.fdb.backups.steps.update_backup_agents import UpdateBackupAgents
+from stateward.fdb.backups.steps.update_backup_status import UpdateBackupStatus
+from stateward.runtime.pipeline import Step
+
+
+def going_steps(acting: Acting, agents: UpdateBackupAgents) -> tuple[Step[BackupSeen], ...]:
+    """Return the steps of one that nobody deleted. The status is written when they are through."""
+    return (
+        HoldBackup(acting),  # before anything is begun that shall end with the object
+        UpdateBackupStatus(acting),  # what was learned is on record before anybody acts by it
+        agents,  # who does the work is there when it is begun
+        StartBackup(acting),
+        StopBackup(acting),
+        ToggleBackupPaused(acting),  # what shall be paused is there first
+        ModifyBackup(acting),
+    )
+
+
+def leaving_steps(acting: Acting, chores: Chores) -> tuple[Step[BackupSeen], ...]:
+    """Return the steps of one that is deleted."""
+    return (LeaveBackup(acting, chores),)

@@ -1,0 +1,59 @@
+"""LeaveBackup: an object that is deleted goes once all has ended that shall end with it."""
+
+from __future__ import annotations
+
+from stateward.core.outcome import DONE, Outcome, Retry, Wait
+from stateward.core.version import Version
+from stateward.fdb.api.backups.kinds import BACKUPS
+from stateward.fdb.backups.acting import Acting
+from stateward.fdb.backups.chores import Chore, Chores
+from stateward.fdb.backups.seen import BackupSeen
+from stateward.fdb.decide.backups import backing
+from stateward.fdb.decide.backups.views import Abort, DeleteData, LetGo
+
+#: Seconds until it is tried once more to delete files that could not be.
+_AGAIN = 15.0
+
+
+class LeaveBackup:
+    """Ends it, has its files deleted by somebody who takes the time, and lets the object go."""
+
+    name = "LeaveBackup"
+
+    def __init__(self, acting: Acting, chores: Chores) -> None:
+        self._acting = acting
+        self._chores = chores
+
+    async def run(self, seen: BackupSeen) -> Outcome:
+        """Do the next thing."""
+        found = backing.leaving(seen.view)
+        match found:
+            case LetGo():
+                return await self._acting.hold(BACKUPS, seen.backup, held=False) or DONE
+            case Abort():
+                return await self._abort(seen)
+            case DeleteData(url):
+                return await self._delete(seen, url)
+            case _:
+                return found
+
+    async def _abort(self, seen: BackupSeen) -> Outcome:
+        if seen.admin is None:
+            return backing.UNREACHED
+        tag = seen.view.tag
+        said = "BackupAborted", f"the backup of tag {tag} ends at once"
+        return await self._acting.order(BACKUPS, seen.backup, said, seen.admin.abort, tag)
+
+    async def _delete(self, seen: BackupSeen, url: str) -> Outcome:
+        metadata = seen.backup.metadata
+        version = seen.version or Version.parse(seen.backup.spec.version)
+        chore = Chore(metadata.key, metadata.uid, url, version)
+        said = self._chores.ask(chore)
+        if said is None:
+            return Wait("BackupBeingDeleted", "the files of the backup are being deleted")
+        if said:
+            words = f"the files of the backup could not all be deleted: {said}"
+            self._chores.again(chore)
+            return Retry(_AGAIN, "BackupNotDeleted", words)
+        self._chores.forget(metadata.uid)
+        return await self._acting.hold(BACKUPS, seen.backup, held=False) or DONE

@@ -1,0 +1,52 @@
+"""StartBackup: one that shall go on, and does not, is begun."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from stateward.core.outcome import Outcome
+from stateward.fdb.api.backups.backup import FoundationDBBackupSpec
+from stateward.fdb.api.backups.kinds import BACKUPS
+from stateward.fdb.api.backups.stores import knobs
+from stateward.fdb.backups.acting import Acting
+from stateward.fdb.backups.seen import BackupSeen
+from stateward.fdb.decide.backups import backing
+from stateward.fdb.decide.backups.views import Start
+from stateward.fdb.model.backups import BackupOrder
+
+_PARTITIONED: Final = "--partitioned-log-experimental"
+
+
+class StartBackup:
+    """Begins it; a database begins none under a tag that goes on already."""
+
+    name = "StartBackup"
+
+    def __init__(self, acting: Acting) -> None:
+        self._acting = acting
+
+    async def run(self, seen: BackupSeen) -> Outcome:
+        """Begin it, if it is time."""
+        found = backing.starting(seen.view)
+        if not isinstance(found, Start) or seen.admin is None:
+            return found if not isinstance(found, Start) else backing.UNREACHED
+        view = seen.view
+        order = BackupOrder(
+            view.tag,
+            found.url,
+            view.period,
+            continuous=not view.is_one_time,
+            parameters=tuple(_parameters(seen.backup.spec)),
+        )
+        said = "BackupBegun", f"the backup of tag {view.tag} is begun"
+        return await self._acting.order(BACKUPS, seen.backup, said, seen.admin.start, order)
+
+
+def _parameters(spec: FoundationDBBackupSpec) -> Iterator[str]:
+    """Yield what else the program is told: knobs of agents are its own, too."""
+    if spec.backup_type == "partitioned_log":
+        yield _PARTITIONED
+    if spec.encryption_key_path:
+        yield from ("--encryption-key-file", spec.encryption_key_path)
+    yield from knobs(spec.custom_parameters)

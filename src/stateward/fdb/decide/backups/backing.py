@@ -1,0 +1,175 @@
+"""Begin, end, pause, change a backup: for each the one thing to do now, or why nothing is. Pure.
+
+Nothing is done about a backup that nobody knows, or that is another object's.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stateward.core.facts import Unknown
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
+from stateward.fdb.api.backups import urls
+from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
+from stateward.fdb.decide.backups.views import (
+    Abort,
+    BackupView,
+    ClusterIs,
+    DeleteData,
+    Discontinue,
+    Leaving,
+    LetGo,
+    Modify,
+    Pause,
+    Resume,
+    Start,
+)
+from stateward.fdb.model.listing import some_of
+from stateward.fdb.status.backups.backup import BackupStage
+
+#: Seconds until a database is asked again that did not answer; and a backup that is about to end.
+_AGAIN: Final = 15.0
+_ENDING: Final = 10.0
+_SHOWN: Final = 3
+#: There is somebody to be asked wherever something is known; this is for who cannot be sure.
+UNREACHED: Final = Retry(_AGAIN, "BackupUnknown", "there is no database to ask")
+
+
+def known(view: BackupView) -> Outcome:
+    """Return why nothing can be done about the backup itself; Done: something can."""
+    if view.is_unmanaged:
+        return DONE
+    if view.holder:
+        return Blocked(
+            "TagTaken",
+            f"tag {view.tag} must be of one FoundationDBBackup of a cluster, and {view.holder},"
+            " which is older, has it: this one does nothing",
+            f"give this one another spec.tag in an object of its own, or delete {view.holder}",
+        )
+    if view.cluster is ClusterIs.GONE:
+        return Wait("ClusterMissing", "waiting for the FoundationDBCluster that spec names")
+    if view.cluster is ClusterIs.UNMADE:
+        return Wait("DatabaseNotMade", "waiting until the cluster has a database")
+    if isinstance(view.live, Unknown):
+        return Retry(_AGAIN, "BackupUnknown", f"nobody knows how it is: {view.live.reason}")
+    return DONE
+
+
+def starting(view: BackupView) -> Start | Outcome:
+    """Return that it must be begun, which is so where it shall go on and does not."""
+    state = view.state
+    if state is None or not view.may_act or view.wish == "Stopped" or view.is_done:
+        return DONE
+    if state.stage is BackupStage.ABORTING:
+        return Retry(_ENDING, "BackupEnding", "the backup of before is about to end")
+    if not state.stage.is_active:
+        return Start(view.url)
+    if view.ends and not view.is_one_time:
+        words = "the backup of before ends with its snapshot, and is begun anew then"
+        return Retry(_ENDING, "BackupEnding", words + _stuck(view))
+    return DONE
+
+
+def stopping(view: BackupView) -> Discontinue | Outcome:
+    """Return that it must end: the database lets its snapshot end before, so that it is whole."""
+    state = view.state
+    if state is None or not view.may_act or view.wish != "Stopped":
+        return DONE
+    if state.stage is BackupStage.ABORTING:
+        return Retry(_ENDING, "BackupEnding", "it is about to end")
+    if not state.stage.is_active:
+        return DONE
+    if view.ends:
+        return Retry(_ENDING, "BackupEnding", "it ends with its snapshot" + _stuck(view))
+    return Discontinue()
+
+
+def _stuck(view: BackupView) -> str:
+    state = view.state
+    is_paused = state is not None and state.paused
+    return "; which does not come while all agents are paused" if is_paused else ""
+
+
+def pausing(view: BackupView) -> Pause | Resume | Outcome:
+    """Return that all agents must pause, or go on: of objects that disagree, who pauses has it.
+
+    There is one switch for all tags, and for restores. A pause is always asked for by somebody; to
+    run is what everybody asks for who says nothing.
+    """
+    state = view.state
+    if state is None or not view.may_act:
+        return DONE
+    if view.wish == "Paused":
+        return DONE if state.paused else Pause()
+    if view.wish != "Running" or not state.paused or view.is_done:
+        return DONE
+    if view.pausers:
+        who = some_of(view.pausers, _SHOWN)
+        return Wait("PausedByOthers", f"all agents of the cluster are paused, which {who} asks for")
+    return Resume()
+
+
+def modifying(view: BackupView) -> Modify | Outcome:
+    """Return what must change of a backup that goes on."""
+    state = view.state
+    if state is None or not view.may_act or view.is_one_time or view.wish == "Stopped":
+        return DONE
+    if not state.stage.is_active or view.ends:
+        return DONE
+    url = period = None
+    if state.url and not urls.is_at(state.url, view.url):
+        # Two changes to one folder would have two backups share it.
+        own = f"{view.name}-{view.uid[:8]}-{view.generation}"
+        url = urls.below(view.url, own) if urls.is_file(view.url) else view.url
+    running = state.running
+    if running is not None and running.interval and running.interval != view.period:
+        period = view.period
+    return DONE if url is None and period is None else Modify(state.uid, url, period)
+
+
+# ------------------------------------------------------------------ deletion
+def leaving(view: BackupView) -> Leaving | Outcome:
+    """Return what must be done before the object may go; for no cluster that is gone, though."""
+    if view.is_unmanaged or view.policy == "noop":
+        return LetGo("nothing is asked for")
+    if view.holder:
+        return LetGo(f"the backup is {view.holder}'s")
+    if view.cluster is ClusterIs.GONE:
+        return _files(view, view.seen_url)
+    if view.cluster is ClusterIs.UNMADE and not view.seen_url:
+        return LetGo("there was never a backup")
+    state = view.state
+    if state is None:
+        why = view.live.reason if isinstance(view.live, Unknown) else "it has no database"
+        return Retry(_AGAIN, "BackupUnknown", f"nobody knows whether it still goes on: {why}")
+    if state.stage is BackupStage.ABORTING:
+        return Retry(_ENDING, "BackupEnding", "it is about to end")
+    if state.stage.is_active:
+        return Abort()
+    return _files(view, state.url if view.is_ours else "")
+
+
+def _files(view: BackupView, url: str) -> Leaving | Outcome:
+    """Return what becomes of the files of a backup that does not go on."""
+    if view.policy != "cleanup" or not url:
+        return LetGo("the backup does not go on")
+    if view.sharers:
+        who = some_of(view.sharers, _SHOWN)
+        return Blocked(
+            "BackupShared",
+            f"its files must be its own to be deleted, and {who} has its backup there too",
+            "set spec.deletionPolicy: stop, which keeps them; or delete the other one first",
+        )
+    return DeleteData(url)
+
+
+def former_uid(view: BackupView, status: FoundationDBBackupStatus) -> str:
+    """Return what backup the tag had that is nobody's concern when the object came.
+
+    One that goes on is taken over, and so is one that the object's status, which another operator
+    may have written, tells of.
+    """
+    state = view.state
+    if state is None or state.stage.is_active or status.backup_details is not None:
+        return ""
+    return state.uid

@@ -1,0 +1,124 @@
+"""Begin a restore once, follow it, end it with its object: the one thing to do now. Pure.
+
+That it is to be begun is on record before anybody is asked to; what the database has of its tag
+says whether it was. So who dies in between, or hears no answer, looks it up. Where the database, or
+the cluster, is another by then, nothing is begun a second time.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stateward.core.facts import Unknown
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
+from stateward.fdb.decide.backups.views import (
+    Abort,
+    Begin,
+    ClusterIs,
+    LetGo,
+    Note,
+    RestoreView,
+)
+from stateward.fdb.model.listing import some_of
+from stateward.fdb.status.backups.restore import RestoreState
+
+_AGAIN: Final = 15.0
+#: Seconds between two looks at a restore that goes on, and at one that others are before.
+_FOLLOWED: Final = 10.0
+#: Seconds for which a program may still begin one, though who ran it is gone.
+_LATE: Final = 60.0
+_SHOWN: Final = 3
+_ANOTHER: Final = "delete this object, and make another one"
+
+
+def tag_of(uid: str) -> str:
+    """Return what a database calls the restore of an object: nobody else's is ever called so."""
+    return f"restore-{uid}"
+
+
+def restoring(view: RestoreView) -> Note | Begin | Outcome:
+    """Return what is to be done about a restore that nobody deleted."""
+    record = view.record
+    if record.is_over:
+        return DONE
+    if record.is_foreign:
+        return Blocked(
+            "BegunByAnother",
+            f"it must be begun here to be followed, and another operator began it: {record.state}",
+            f"fdbrestore status tells how it is; to restore once more {_ANOTHER}",
+        )
+    if view.cluster is ClusterIs.GONE:
+        return Wait("ClusterMissing", "waiting for the FoundationDBCluster that spec names")
+    if view.cluster is ClusterIs.UNMADE:
+        return Wait("DatabaseNotMade", "waiting until the cluster has a database")
+    if record.is_begun and record.cluster_uid != view.cluster_uid:
+        return _forgotten("the cluster is another one of the same name by now")
+    state = view.state
+    if state is None:
+        why = view.live.reason if isinstance(view.live, Unknown) else ""
+        return Retry(_AGAIN, "RestoreUnknown", f"nobody knows how it is: {why}")
+    if state.uid:
+        return _followed(view, state)
+    return _beginning(view)
+
+
+def _beginning(view: RestoreView) -> Note | Begin | Outcome:
+    """Return whether to begin what the database knows nothing of."""
+    if view.record.uid:
+        return _forgotten("the database does not know of it any more")
+    if view.url_unknown:
+        return Wait("BackupUnknown", f"what to restore must be known: {view.url_unknown}")
+    if view.others:
+        who = some_of(view.others, _SHOWN)
+        words = f"{who} is restored into this database, which one restore at a time locks"
+        return Retry(_FOLLOWED, "AnotherRestoreRuns", words)
+    return Begin() if view.record.is_begun else Note()
+
+
+def _followed(view: RestoreView, state: RestoreState) -> Outcome:
+    if not state.stage.is_active:
+        return DONE
+    if view.is_paused:
+        words = "all backup agents of the cluster are paused, and nobody restores"
+        return Retry(_FOLLOWED, "AgentsPaused", words)
+    if not view.has_agents:
+        return Blocked(
+            "NoAgents",
+            "a restore is done by backup agents of its cluster, and no FoundationDBBackup has any",
+            "make one with spec.backupType: unmanaged, which has agents and no backup",
+        )
+    done = f"{state.blocks_done} of {state.blocks} blocks" if state.blocks else state.stage
+    return Retry(_FOLLOWED, "RestoreRuns", f"restoring: {done}")
+
+
+def _forgotten(why: str) -> Blocked:
+    return Blocked(
+        "RestoreForgotten",
+        f"a restore is begun once, this one was, and {why}",
+        f"to restore once more {_ANOTHER}",
+    )
+
+
+def leaving(view: RestoreView) -> Abort | LetGo | Outcome:
+    """Return what must be done before the object may go."""
+    record = view.record
+    if record.is_foreign or not record.is_begun:
+        return LetGo("it was never begun here")
+    if record.is_over:
+        return LetGo("it is over")
+    if view.cluster is not ClusterIs.THERE or record.cluster_uid != view.cluster_uid:
+        return LetGo("its cluster is gone")
+    state = view.state
+    if state is None:
+        why = view.live.reason if isinstance(view.live, Unknown) else ""
+        return Retry(_AGAIN, "RestoreUnknown", f"nobody knows whether it still goes on: {why}")
+    if state.stage.is_active:
+        return Abort()
+    if not state.uid and not record.uid and _may_come(view):
+        return Retry(_AGAIN, "RestoreMayCome", "it may have been begun just now; looking once more")
+    return LetGo("it does not go on")
+
+
+def _may_come(view: RestoreView) -> bool:
+    begun = view.record.begun_at
+    return begun is not None and 0 <= view.now - begun < _LATE

@@ -1,0 +1,205 @@
+"""What is known of a backup, or of a restore, in one pass: frozen values, judged by others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import TypeAlias
+
+from stateward.core.facts import Fact, Known
+from stateward.fdb.status.backups.backup import BackupState
+from stateward.fdb.status.backups.restore import RestoreState
+
+
+class ClusterIs(Enum):
+    """Whether there is the FoundationDBCluster that an object names."""
+
+    THERE = auto()
+    #: Nobody has it any more: asked past the cache.
+    GONE = auto()
+    #: There it is, and its database was never made, or nobody knows how it is found.
+    UNMADE = auto()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BackupView:
+    """One backup: what is asked for, what the database says, and who else has a say."""
+
+    name: str
+    uid: str
+    generation: int
+    tag: str
+    #: Running, Stopped or Paused.
+    wish: str
+    is_one_time: bool
+    #: Whether there are to be agents only, and the backup is somebody else's.
+    is_unmanaged: bool
+    #: noop, stop or cleanup.
+    policy: str
+    #: Where it shall lie: the container, or the folder beneath which starting makes one.
+    url: str
+    #: In how many seconds all is to be written once.
+    period: int
+    cluster: ClusterIs
+    live: Fact[BackupState]
+    #: What backup the tag had when the object came; None: nobody has looked yet.
+    former_uid: str | None = None
+    #: Where it was last seen to lie.
+    seen_url: str = ""
+    #: An older object that has the tag; empty: it is ours.
+    holder: str = ""
+    #: Other objects of the database that ask for a pause, and that ask for none.
+    pausers: tuple[str, ...] = ()
+    runners: tuple[str, ...] = ()
+    #: Other objects whose backup lies at the same place.
+    sharers: tuple[str, ...] = ()
+    is_deleting: bool = False
+
+    @property
+    def state(self) -> BackupState | None:
+        """What the database says; None: nobody knows."""
+        return self.live.value if isinstance(self.live, Known) else None
+
+    @property
+    def may_act(self) -> bool:
+        """Whether the backup is ours to begin, change and end, and is known."""
+        return not (self.is_unmanaged or self.holder) and self.state is not None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether what the tag has is what came of this object."""
+        state = self.state
+        if state is None or not state.uid or self.former_uid is None:
+            return False
+        return state.uid != self.former_uid
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it was to be made once, and is."""
+        state = self.state
+        if state is None or state.stage.is_active or not self.is_one_time:
+            return False
+        return self.is_ours and state.restorable is not None
+
+    @property
+    def ends(self) -> bool:
+        """Whether it goes on only until its snapshot is whole."""
+        state = self.state
+        return state is not None and state.running is not None and state.running.stops
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What the object itself says of its restore: it outlives operators, and databases."""
+
+    #: The cluster into which it was to be begun; empty: it never was.
+    cluster_uid: str = ""
+    begun_at: float | None = None
+    #: The restore, as the database once called it.
+    uid: str = ""
+    state: str = ""
+    #: Another operator began it, under a tag of its own.
+    is_foreign: bool = False
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether it was ever to be begun by us."""
+        return bool(self.cluster_uid)
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more becomes of it."""
+        return self.state in ("completed", "aborted")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RestoreView:
+    """One restore: what is asked for, what is on record, and what the database says."""
+
+    name: str
+    generation: int = 1
+    tag: str
+    url: str
+    #: Why nobody can tell what to restore; empty: the URL can.
+    url_unknown: str = ""
+    cluster: ClusterIs
+    cluster_uid: str = ""
+    live: Fact[RestoreState]
+    record: Record = Record()
+    #: Other objects whose restore into the same database goes on.
+    others: tuple[str, ...] = ()
+    #: Whether there is anybody to do the work: agents of a FoundationDBBackup of the cluster.
+    has_agents: bool = True
+    #: No agent of the cluster does any work; None: nobody asked.
+    is_paused: bool | None = None
+    now: float = 0.0
+    is_deleting: bool = False
+
+    @property
+    def state(self) -> RestoreState | None:
+        """What the database says; None: nobody knows."""
+        return self.live.value if isinstance(self.live, Known) else None
+
+
+# ------------------------------------------------------------------ what is to be done
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Begin a backup."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Discontinue:
+    """Let a backup end with its snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """Let no agent of the cluster do anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resume:
+    """Let all of them go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Modify:
+    """Change a backup that goes on, and no other: what is None stays."""
+
+    uid: str
+    url: str | None = None
+    period: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """End a backup, or a restore, at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteData:
+    """Delete all files of a backup."""
+
+    url: str
+
+
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """Nothing is left to be done: the object may go."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Put on record that a restore is to be begun, and where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """Begin a restore."""
+
+
+Leaving: TypeAlias = Abort | DeleteData | LetGo

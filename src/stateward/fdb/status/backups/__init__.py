@@ -1,0 +1,1 @@
+"""What databases say of backups and restores, read into values. Pure."""

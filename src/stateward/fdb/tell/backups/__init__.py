@@ -1,0 +1,1 @@
+"""What is told of backups and restores: their status, derived from what was seen. Pure."""

@@ -1,0 +1,184 @@
+"""The status of a backup. Feeding it its own result, later, gives the same: at rest all is still.
+
+A backup that goes on moves all the time, and so does what is told of it; that can wait (haste).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from msgspec.structs import replace
+
+from stateward.core import moments
+from stateward.core.outcome import Blocked, Done, Outcome
+from stateward.fdb.api.backups import urls
+from stateward.fdb.api.backups.backup import (
+    BackupDetails,
+    BackupGenerations,
+    BackupPoint,
+    FoundationDBBackupStatus,
+)
+from stateward.fdb.decide.backups import backing
+from stateward.fdb.decide.backups.views import (
+    BackupView,
+    Discontinue,
+    Modify,
+    Pause,
+    Resume,
+    Start,
+)
+from stateward.fdb.status.backups.backup import Point
+from stateward.fdb.tell.backups.agents import Agents
+from stateward.fdb.tell.backups.backup_conditions import conditions_of
+from stateward.fdb.tell.blockers import blockers
+from stateward.fdb.tell.doing import short
+from stateward.kube import conditions
+
+_REST: Final = "nothing to do"
+
+
+@dataclass(frozen=True, slots=True)
+class BackupTold:
+    """What a pass adds to what was seen."""
+
+    said: Sequence[tuple[str, Outcome]]
+    agents: Agents
+    now: float
+
+
+def backup_status(
+    view: BackupView, former: FoundationDBBackupStatus, told: BackupTold
+) -> FoundationDBBackupStatus:
+    """Return the status that a backup should have; ``former`` is the one that it has."""
+    outcomes = [it for _, it in told.said]
+    truths = _generations(view, former.generations, told)
+    is_reconciled = truths.reconciled == view.generation
+    details = _details(view, former.backup_details)
+    said = conditions_of(view, details, told.agents, outcomes, reconciled=is_reconciled)
+    return replace(
+        former,
+        observed_generation=view.generation,
+        doing=_doing(view, outcomes),
+        agent_count=told.agents.ready,
+        deployment_configured=told.agents.configured,
+        backup_details=details,
+        generations=truths,
+        blockers=blockers(former.blockers, told.said, (), told.now),
+        conditions=conditions.merge(former.conditions, said, told.now),
+    )
+
+
+def can_wait(old: FoundationDBBackupStatus, new: FoundationDBBackupStatus) -> bool:
+    """Tell whether a status says the same but for how far the backup is."""
+    return _essence(old) == _essence(new)
+
+
+def _essence(status: FoundationDBBackupStatus) -> FoundationDBBackupStatus:
+    details = status.backup_details
+    if details is not None:
+        details = replace(details, latest_restorable=None, last_snapshot=None)
+    said = tuple(replace(it, message="") for it in status.conditions)
+    held = tuple(replace(it, message="") for it in status.blockers)
+    return replace(status, doing="", backup_details=details, conditions=said, blockers=held)
+
+
+def _doing(view: BackupView, outcomes: Sequence[Outcome]) -> str:
+    """Return the first thing that is not over; then what the backup does."""
+    waiting = next((it for it in outcomes if not isinstance(it, Done)), None)
+    if waiting is not None and not isinstance(waiting, Done):
+        return short(waiting.message)
+    state = view.state
+    if view.is_unmanaged or state is None or not state.stage.is_active:
+        return _REST
+    if state.paused:
+        return "paused: no agent of the cluster works"
+    return "backing up" if state.restorable is not None else "backing up; not restorable yet"
+
+
+# ------------------------------------------------------------------ generations
+def _generations(
+    view: BackupView, former: BackupGenerations, told: BackupTold
+) -> BackupGenerations:
+    """Return what is pending; of what nobody knows, what was so before still stands."""
+    generation = view.generation
+    agents = 0 if told.agents.configured else generation
+    if view.is_unmanaged:
+        done = not agents and not any(isinstance(it, Blocked) for _, it in told.said)
+        return BackupGenerations(
+            reconciled=generation if done else _before(former, generation),
+            needs_backup_agent_update=agents,
+        )
+    if view.state is None or view.holder:
+        reconciled = _before(former, generation) if view.holder else former.reconciled
+        return replace(former, reconciled=reconciled, needs_backup_agent_update=agents)
+    needs = BackupGenerations(
+        needs_backup_agent_update=agents,
+        needs_backup_start=_if(generation, is_so=_needs_start(view)),
+        needs_backup_stop=_if(generation, is_so=_needs_stop(view)),
+        needs_backup_pause_toggle=_if(
+            generation, is_so=isinstance(backing.pausing(view), Pause | Resume)
+        ),
+        needs_backup_modification=_if(
+            generation, is_so=isinstance(backing.modifying(view), Modify)
+        ),
+    )
+    is_done = needs == BackupGenerations() and view.former_uid is not None
+    is_done = is_done and not any(isinstance(it, Blocked) for _, it in told.said)
+    return replace(needs, reconciled=generation if is_done else _before(former, generation))
+
+
+def _before(former: BackupGenerations, generation: int) -> int:
+    """Return what was reconciled before; this generation is not, or not any more."""
+    return former.reconciled if former.reconciled < generation else 0
+
+
+def _needs_start(view: BackupView) -> bool:
+    found = backing.starting(view)
+    return isinstance(found, Start) or not isinstance(found, Done)
+
+
+def _needs_stop(view: BackupView) -> bool:
+    found = backing.stopping(view)
+    return isinstance(found, Discontinue) or not isinstance(found, Done)
+
+
+def _if(generation: int, *, is_so: bool) -> int:
+    return generation if is_so else 0
+
+
+# ------------------------------------------------------------------ details
+def _details(view: BackupView, former: BackupDetails | None) -> BackupDetails | None:
+    """Return what the database says; of one that is another's, nothing."""
+    if view.holder or view.is_unmanaged:
+        return None
+    state = view.state
+    if state is None or view.former_uid is None:
+        return former
+    before = former or BackupDetails()
+    if before.uid != state.uid:
+        before = BackupDetails()
+    running = state.running
+    return BackupDetails(
+        url=urls.shown(state.url),
+        running=state.stage.is_active,
+        paused=state.paused,
+        snapshot_period_seconds=running.interval if running else before.snapshot_period_seconds,
+        restorable=state.restorable is not None,
+        tag=view.tag,
+        uid=state.uid,
+        state=str(state.stage),
+        latest_restorable=_point(state.restorable, before.latest_restorable),
+        last_snapshot=_point(running.snapshot_end if running else None, before.last_snapshot),
+    )
+
+
+def _point(point: Point | None, before: BackupPoint | None) -> BackupPoint | None:
+    """Return a point as it is told: of one version the time stays, which databases tell anew."""
+    if point is None:
+        return before
+    if before is not None and before.version == point.version and before.time:
+        return before
+    at = moments.to_rfc3339(point.seconds) if point.seconds else None
+    return BackupPoint(version=point.version, time=at)

@@ -1,0 +1,158 @@
+"""What is wrong with backups and restores: at the door, and by the operator's own word."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import msgspec
+import pytest
+
+from fakes.fdb_backups import kinds_served
+from stateward.core.chance import Chance
+from stateward.core.ports import Ports
+from stateward.fdb.api.backups import urls
+from stateward.fdb.api.backups.checks import backup_problems, restore_problems
+from stateward.fdb.api.backups.kinds import (
+    BACKUPS,
+    RESTORES,
+    FoundationDBBackup,
+    FoundationDBRestore,
+)
+from stateward.fdb.api.backups.stores import BlobStore, url_of
+from stateward.kube.client import MergePatch
+from stateward.kube.codec import Json
+from stateward.kube.errors import Invalid
+from stateward.kube.meta import ObjectKey
+from stateward.kube.resources import Resource
+from stateward.local.api import Api
+from stateward.local.rules.admission import Author, Strictness
+from stateward.sim.loop import SimClock
+
+BLOB = {"accountName": "me@host"}
+BACKUP: Json = {"version": "7.3.63", "clusterName": "shop", "blobStoreConfiguration": BLOB}
+RESTORE: Json = {"destinationClusterName": "shop", "blobStoreConfiguration": BLOB}
+
+
+def document(resource: Resource[Any], spec: Json) -> Json:
+    metadata = {"name": "it", "namespace": "default"}
+    head = {"apiVersion": resource.api_version, "kind": resource.kind}
+    return {**head, "metadata": metadata, "spec": {k: v for k, v in spec.items() if v is not None}}
+
+
+@pytest.mark.parametrize(
+    ("over", "field"),
+    [
+        ({}, ""),
+        ({"tag": "a.b-C_1"}, ""),
+        ({"tag": "-a"}, "spec.tag"),
+        ({"version": "7"}, "spec.version"),
+        ({"version": "6.3.1"}, "spec.version"),
+        ({"blobStoreConfiguration": None}, "spec"),
+        ({"blobStoreConfiguration": None, "backupType": "unmanaged"}, ""),
+        ({"fileURL": "file:///b"}, "spec.fileURL"),
+        ({"blobStoreConfiguration": {"accountName": "key:secret@host"}}, ".accountName"),
+        ({"blobStoreConfiguration": {**BLOB, "bucket": "B"}}, ".bucket"),
+        ({"blobStoreConfiguration": {**BLOB, "urlParameters": ["sc"]}}, ".urlParameters[0]"),
+        ({"customParameters": ["knob_a=1", "knob-a=2"]}, "spec.customParameters[1]"),
+        ({"customParameters": ["cluster_file=/x"]}, "spec.customParameters[0]"),
+        ({"podTemplateSpec": {"spec": {"tolerationz": []}}}, "spec.podTemplateSpec.spec"),
+        ({"mainContainer": {"imageConfigs": [{"baseImage": "a:1"}]}}, ".imageConfigs[0].baseImage"),
+    ],
+)
+def test_what_is_wrong_with_a_backup(over: Json, field: str) -> None:
+    found = backup_problems(
+        msgspec.convert(document(BACKUPS, {**BACKUP, **over}), FoundationDBBackup)
+    )
+    assert [it.field for it in found if field not in it.field] == []
+    assert bool(found) is bool(field)
+    assert all("secret@" not in str(it) for it in found)
+
+
+@pytest.mark.parametrize(
+    ("over", "field"),
+    [
+        ({}, ""),
+        ({"blobStoreConfiguration": None}, "spec"),
+        ({"backupName": "nightly"}, "spec.backupName"),
+        ({"backupName": "nightly", "blobStoreConfiguration": None}, ""),
+        ({"keyRanges": [{"start": "b", "end": "a"}]}, "spec.keyRanges[0]"),
+        ({"keyRanges": [{"start": "a", "end": r"\xff"}]}, ""),
+    ],
+)
+def test_what_is_wrong_with_a_restore(over: Json, field: str) -> None:
+    found = restore_problems(
+        msgspec.convert(document(RESTORES, {**RESTORE, **over}), FoundationDBRestore)
+    )
+    assert [it.field for it in found if field not in it.field] == []
+    assert bool(found) is bool(field)
+
+
+def door() -> Api:
+    return kinds_served(Ports(SimClock(asyncio.get_running_loop()), Chance(1)))
+
+
+STRICT = Author(strictness=Strictness.STRICT)
+
+
+@pytest.mark.virtual
+async def test_manifests_of_the_compatible_operator_are_taken() -> None:
+    api = door()
+    whole = {
+        **BACKUP,
+        "dataCenter": "dc1",
+        "backupState": "Running",
+        "agentCount": 3,
+        "snapshotPeriodSeconds": 3600,
+        "backupDeploymentMetadata": {"labels": {"a": "b"}},
+        "podTemplateSpec": {"spec": {"containers": [{"name": "foundationdb", "env": []}]}},
+        "customParameters": ["knob_a=1"],
+        "allowTagOverride": True,
+        "blobStoreConfiguration": {
+            **BLOB, "backupName": "n", "bucket": "fdb-backups", "urlParameters": ["sc=0"],
+        },
+        "encryptionKeyPath": "/key",
+        "mainContainer": {"imageConfigs": [{"version": "7.3.63", "baseImage": "x"}]},
+        "sidecarContainer": {"imageConfigs": [{"tagSuffix": "-1"}]},
+        "imageType": "split",
+        "backupType": "backup_agent",
+        "deletionPolicy": "cleanup",
+        "backupMode": "continuous",
+        "tag": "nightly",
+    }  # fmt: skip
+    api.create(BACKUPS, "default", document(BACKUPS, whole), STRICT)
+    ranges = [{"start": "a", "end": "b"}]
+    restore = {**RESTORE, "keyRanges": ranges, "customParameters": ["knob_a=1"], "backupVersion": 7}
+    api.create(RESTORES, "default", document(RESTORES, restore), STRICT)
+
+
+@pytest.mark.virtual
+@pytest.mark.parametrize(
+    "over",
+    [{"backupState": "Off"}, {"fileURL": "file:///b"}, {"agentCount": -1}, {"fileURL": "ftp://x"}],
+)
+async def test_what_nobody_could_honour_is_refused_at_the_door(over: Json) -> None:
+    with pytest.raises(Invalid):
+        door().create(BACKUPS, "default", document(BACKUPS, {**BACKUP, **over}), STRICT)
+
+
+@pytest.mark.virtual
+async def test_a_backup_is_of_one_tag_and_one_cluster_for_good() -> None:
+    api, key = door(), ObjectKey("default", "it")
+    api.create(BACKUPS, "default", document(BACKUPS, BACKUP), STRICT)
+    api.patch(BACKUPS, key, MergePatch({"spec": {"tag": "default"}}), STRICT)
+    for over in ({"tag": "other"}, {"clusterName": "other"}):
+        with pytest.raises(Invalid):
+            api.patch(BACKUPS, key, MergePatch({"spec": over}), STRICT)
+
+
+def test_where_a_backup_lies() -> None:
+    blob = BlobStore(account_name="k@h:9", url_parameters=("sc=0",))
+    assert url_of(blob, "", "n") == "blobstore://k@h:9/n?bucket=fdb-backups&sc=0"
+    plain = BlobStore(account_name="k@h", url_parameters=("secure_connection=0",))
+    assert url_of(plain, "", "n").startswith("blobstore://k@h:80/")
+    assert url_of(BlobStore(account_name="[::1]"), "", "n").startswith("blobstore://[::1]:443/")
+    assert url_of(None, "file:///b/", "n") == "file:///b"
+    assert urls.is_at("file:///b", "file:///b/")
+    assert not urls.is_at("file:///b/other", "file:///b")
+    assert not urls.is_at("blobstore://h/n?bucket=a", "blobstore://h/n?bucket=b")

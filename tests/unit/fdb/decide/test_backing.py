@@ -1,0 +1,205 @@
+"""What is to be done about a backup: each row is what is asked for, what there is, and what follows.
+
+What there is, in a few letters: ``-`` never was, ``s`` submitted, ``r`` runs, ``d`` runs and can be
+restored, ``c`` completed, ``a`` aborted, ``x`` is being aborted; ``e`` beside one: it ends with its
+snapshot; ``P``: all agents are paused; ``?``: nobody knows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stateward.core.facts import Fact, Known, Unknown
+from stateward.core.outcome import Blocked, Done, Retry, Wait
+from stateward.fdb.decide.backups import backing
+from stateward.fdb.decide.backups.views import (
+    Abort,
+    BackupView,
+    ClusterIs,
+    DeleteData,
+    Discontinue,
+    LetGo,
+    Modify,
+    Pause,
+    Resume,
+    Start,
+)
+from stateward.fdb.status.backups.backup import BackupStage, BackupState, Point, Running
+
+_STAGES = {
+    "-": BackupStage.NEVER,
+    "s": BackupStage.SUBMITTED,
+    "r": BackupStage.RUNNING,
+    "d": BackupStage.DIFFERENTIAL,
+    "c": BackupStage.COMPLETED,
+    "a": BackupStage.ABORTED,
+    "x": BackupStage.ABORTING,
+}
+URL, ELSEWHERE = "file:///b", "file:///elsewhere"
+
+
+def live(picture: str, *, uid: str = "u1", url: str = f"{URL}/backup-1") -> Fact[BackupState]:
+    if picture == "?":
+        return Unknown("no answer")
+    stage = _STAGES[picture[0]]
+    point = Point(7, 7.0) if stage in (BackupStage.DIFFERENTIAL, BackupStage.COMPLETED) else None
+    running = None
+    if stage in (BackupStage.RUNNING, BackupStage.DIFFERENTIAL):
+        running = Running("e" in picture, 20, 0, 0, Point(8, 8.0))
+    known = stage is not BackupStage.NEVER
+    state = BackupState(
+        "t", stage, "P" in picture, uid if known else "", url if known else "", point, running
+    )
+    return Known(state, 0.0, "test")
+
+
+def view(picture: str, **over: Any) -> BackupView:
+    given: dict[str, Any] = {
+        "name": "nightly",
+        "uid": "0123456789",
+        "generation": 3,
+        "tag": "t",
+        "wish": "Running",
+        "is_one_time": False,
+        "is_unmanaged": False,
+        "policy": "stop",
+        "url": URL,
+        "period": 20,
+        "cluster": ClusterIs.THERE,
+        "live": live(picture),
+        "former_uid": "",
+    }
+    return BackupView(**{**given, **over})
+
+
+ONCE = {"is_one_time": True}
+
+
+@pytest.mark.parametrize(
+    ("picture", "over", "found"),
+    [
+        ("-", {}, Start),
+        ("a", {}, Start),
+        ("c", {}, Start),
+        ("s", {}, Done),
+        ("d", {}, Done),
+        ("de", {}, Retry),  # it ends, and is begun anew then
+        ("x", {}, Retry),
+        ("?", {}, Done),  # UpdateBackupStatus tells
+        ("-", {"wish": "Stopped"}, Done),
+        ("-", {"wish": "Paused"}, Start),
+        ("-", ONCE, Start),
+        ("re", ONCE, Done),
+        ("c", ONCE, Done),
+        ("a", ONCE, Start),
+        ("c", {**ONCE, "former_uid": "u1"}, Start),  # that one was somebody else's
+        ("-", {"holder": "older"}, Done),
+        ("-", {"is_unmanaged": True}, Done),
+    ],
+)
+def test_starting(picture: str, over: dict[str, Any], found: type) -> None:
+    assert isinstance(backing.starting(view(picture, **over)), found)
+
+
+@pytest.mark.parametrize(
+    ("picture", "found"),
+    [("-", Done), ("d", Discontinue), ("s", Discontinue), ("de", Retry), ("c", Done), ("x", Retry)],
+)
+def test_stopping(picture: str, found: type) -> None:
+    assert isinstance(backing.stopping(view(picture, wish="Stopped")), found)
+    assert isinstance(backing.stopping(view(picture)), Done)
+
+
+def test_what_ends_with_its_snapshot_says_that_a_pause_keeps_it() -> None:
+    found = backing.stopping(view("deP", wish="Stopped"))
+    assert isinstance(found, Retry)
+    assert "paused" in found.message
+
+
+@pytest.mark.parametrize(
+    ("picture", "over", "found"),
+    [
+        ("d", {"wish": "Paused"}, Pause),
+        ("dP", {"wish": "Paused"}, Done),
+        ("dP", {}, Resume),
+        ("d", {}, Done),
+        ("dP", {"pausers": ("other",)}, Wait),
+        ("d", {"wish": "Paused", "runners": ("other",)}, Pause),
+        ("dP", {"wish": "Stopped"}, Done),  # it asks for neither
+        ("dP", {"holder": "older"}, Done),
+    ],
+)
+def test_pausing(picture: str, over: dict[str, Any], found: type) -> None:
+    assert isinstance(backing.pausing(view(picture, **over)), found)
+
+
+@pytest.mark.parametrize(
+    ("picture", "over", "found"),
+    [
+        ("d", {}, None),
+        ("d", {"period": 30}, Modify("u1", None, 30)),
+        ("s", {"period": 30}, None),  # it does not say what it has
+        ("d", {"url": ELSEWHERE}, Modify("u1", f"{ELSEWHERE}/backup-nightly-01234567-3", None)),
+        (
+            "d",
+            {"url": "blobstore://h:443/n?bucket=b"},
+            Modify("u1", "blobstore://h:443/n?bucket=b"),
+        ),
+        ("de", {"period": 30}, None),
+        ("d", {"period": 30, "wish": "Stopped"}, None),
+        ("d", {"period": 30, **ONCE}, None),
+        ("c", {"period": 30}, None),
+    ],
+)
+def test_modifying(picture: str, over: dict[str, Any], found: Modify | None) -> None:
+    said = backing.modifying(view(picture, **over))
+    assert (said if isinstance(said, Modify) else None) == found
+
+
+CLEANUP = {"policy": "cleanup"}
+GONE = {"cluster": ClusterIs.GONE, "live": Unknown("none")}
+
+
+@pytest.mark.parametrize(
+    ("picture", "over", "found"),
+    [
+        ("d", {"policy": "noop"}, LetGo),
+        ("d", {"is_unmanaged": True}, LetGo),
+        ("d", {"holder": "older"}, LetGo),  # it is not ours to end
+        ("d", {}, Abort),
+        ("x", {}, Retry),
+        ("a", {}, LetGo),
+        ("?", {}, Retry),
+        ("d", CLEANUP, Abort),
+        ("a", CLEANUP, DeleteData),
+        ("c", CLEANUP, DeleteData),
+        ("c", {**CLEANUP, "former_uid": "u1"}, LetGo),  # files of before
+        ("-", CLEANUP, LetGo),
+        ("?", CLEANUP, Retry),
+        ("a", {**CLEANUP, "sharers": ("other",)}, Blocked),
+        ("?", GONE, LetGo),
+        ("?", {**GONE, **CLEANUP}, LetGo),
+        ("?", {**GONE, **CLEANUP, "seen_url": URL}, DeleteData),
+        ("?", {**GONE, "seen_url": URL}, LetGo),
+        ("?", {"cluster": ClusterIs.UNMADE, "live": Unknown("none")}, LetGo),
+    ],
+)
+def test_leaving(picture: str, over: dict[str, Any], found: type) -> None:
+    assert isinstance(backing.leaving(view(picture, **over)), found)
+
+
+@pytest.mark.parametrize(
+    ("over", "reason"),
+    [
+        ({"holder": "older"}, "TagTaken"),
+        ({"cluster": ClusterIs.GONE}, "ClusterMissing"),
+        ({"cluster": ClusterIs.UNMADE}, "DatabaseNotMade"),
+        ({"live": Unknown("silence")}, "BackupUnknown"),
+    ],
+)
+def test_why_nothing_can_be_done(over: dict[str, Any], reason: str) -> None:
+    found = backing.known(view("d", **over))
+    assert not isinstance(found, Done)
+    assert found.reason == reason

@@ -1,0 +1,175 @@
+"""Stories of restores: begun once each, one after another, followed, refused, ended."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fakes.fdb_backups import BackupStory, played
+from fakes.fdb_stories import KEYS
+from stateward.fdb.api.backups.kinds import RESTORES
+
+
+async def saved(it: BackupStory) -> dict[str, Any]:
+    """Have a backup of all keys; return what restores it as it is now, whatever comes later."""
+    it.back_up()
+    await it.backed_up()
+    await it.rest(60)
+    details = it.details()
+    return {"fileURL": details["url"], "backupVersion": details["latestRestorable"]["version"]}
+
+
+def begun(it: BackupStory) -> list[str]:
+    return it.typed("fdbrestore", "start")
+
+
+def ended(it: BackupStory, name: str = "again", kind: str = "Completed") -> bool:
+    return it.said(it.restored(name), kind)[0] == "True"
+
+
+def test_a_restore_brings_all_keys_back_once_and_then_nobody_is_asked_any_more() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.empty()
+        it.restore(**known)
+        await it.until("restored", lambda: ended(it))
+        assert it.keys_there() == KEYS
+        status = it.restored()["status"]
+        assert (status["state"], status["running"]) == ("completed", False)
+        assert status["tag"] == f"restore-{it.restored()['metadata']['uid']}"
+        assert status["progress"]["percent"] == 100
+        assert it.said(it.restored(), "Ready") == ("True", "RestoreCompleted")
+        await it.until("free to go", lambda: "finalizers" not in it.restored()["metadata"])
+        asked = len(it.typed("fdbrestore"))
+        await it.rest(300)
+        assert len(it.typed("fdbrestore")) == asked
+        assert len(begun(it)) == 1
+
+    played(story)
+
+
+def test_the_backup_may_be_named_and_its_latest_point_is_taken() -> None:
+    async def story(it: BackupStory) -> None:
+        it.restore(backupName="nightly")
+        await it.until("waits", lambda: it.said(it.restored(), "Ready")[1] == "BackupUnknown")
+        await saved(it)
+        await it.until("refused", lambda: ended(it, kind="Failed"))
+        it.empty()
+        await it.until("restored", lambda: ended(it))
+        assert it.keys_there() == KEYS
+
+    played(story)
+
+
+def test_keys_come_back_as_they_were_at_an_earlier_version_and_only_those_asked_for() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        version = known["backupVersion"]
+        it.database.store.write([(b"order/1", b"spoilt"), (b"later", b"1")])
+        await it.until(
+            "later ones, too", lambda: it.details()["latestRestorable"]["version"] > version + 10**8
+        )
+        it.empty()
+        it.restore(**known, keyRanges=[{"start": "order/1", "end": "order/2"}])
+        await it.until("restored", lambda: ended(it))
+        assert it.keys_there() == {
+            key: value for key, value in KEYS.items() if b"order/1" <= key < b"order/2"
+        }
+        assert it.restored()["status"]["version"] == version
+
+    played(story)
+
+
+def test_several_restores_one_after_another_are_each_begun_and_each_tells_of_itself() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        for name in ("first", "second", "third"):
+            it.empty()
+            it.restore(name, **known)
+            await it.until(f"{name} is restored", lambda name=name: ended(it, name))  # type: ignore[misc]
+            assert it.keys_there() == KEYS
+        uids = {it.restored(name)["status"]["uid"] for name in ("first", "second", "third")}
+        assert len(uids) == len(begun(it)) == 3
+
+    played(story)
+
+
+def test_while_one_goes_on_the_next_waits_and_no_agents_or_a_pause_are_told() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.edit(backupState="Paused")
+        await it.until("paused", lambda: it.said(it.backup(), "Paused")[0] == "True")
+        it.empty()
+        it.restore("first", **known, keyRanges=[{"start": "order/", "end": "order/5"}])
+        await it.until("told", lambda: it.said(it.restored("first"), "Paused")[1] == "AgentsPaused")
+        it.restore("second", **known, keyRanges=[{"start": "order/5", "end": "order0"}])
+        await it.until(
+            "waits", lambda: it.said(it.restored("second"), "Ready")[1] == "AnotherRestoreRuns"
+        )
+        await it.rest(60)
+        assert len(begun(it)) == 1
+        it.edit(backupState="Running")
+        await it.until("both", lambda: ended(it, "first") and ended(it, "second"))
+        assert it.keys_there() == KEYS
+
+    played(story)
+
+
+def test_nothing_is_restored_over_what_is_there() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.restore(**known)
+        await it.until("told", lambda: ended(it, kind="Failed"))
+        assert it.said(it.restored(), "Failed") == ("True", "DestinationNotEmpty")
+        assert it.keys_there() == KEYS
+        it.drop("again", RESTORES)
+        await it.until("gone", lambda: not it.restored())
+        assert it.typed("fdbrestore", "abort") == []
+
+    played(story)
+
+
+def test_a_restore_that_is_deleted_ends_and_the_database_is_unlocked() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.edit(backupState="Paused")
+        await it.until("paused", lambda: it.said(it.backup(), "Paused")[0] == "True")
+        it.empty()
+        it.restore(**known)
+        await it.until("goes on", lambda: it.restored().get("status", {}).get("running") is True)
+        it.drop("again", RESTORES)
+        await it.until("gone", lambda: not it.restored())
+        (one,) = it.database.backups.restores.values()
+        assert not one.stage.is_active
+        assert len(it.typed("fdbrestore", "abort")) == 1
+
+    played(story)
+
+
+def test_what_another_operator_began_is_not_begun_again() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.stop()
+        it.empty()
+        it.restore(**known)
+        it.tell(RESTORES, "again", {"running": True, "state": "running"})
+        it.slots = it.it.operate(it.assembly)
+        await it.until("told", lambda: it.said(it.restored(), "Ready")[1] == "BegunByAnother")
+        await it.rest(60)
+        assert begun(it) == []
+
+    played(story)
+
+
+def test_a_version_that_is_not_there_and_a_backup_that_is_not_are_told() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.empty()
+        it.restore("early", **{**known, "backupVersion": 1})
+        it.restore("nowhere", fileURL="file:///nowhere")
+        for name, word in (("early", "VersionNotRestorable"), ("nowhere", "BackupMissing")):
+            await it.until(
+                f"{name} is told",
+                lambda name=name, word=word: it.said(it.restored(name), "Failed")[1] == word,  # type: ignore[misc]
+            )
+
+    played(story)

@@ -1,0 +1,121 @@
+"""What is told of backups and restores: at rest always the same, and of what moves only sometimes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from msgspec.structs import replace as changed
+
+from stateward.core.facts import Known, Unknown
+from stateward.core.outcome import Outcome
+from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
+from stateward.fdb.api.backups.restore import FoundationDBRestoreStatus
+from stateward.fdb.decide.backups import backing, restoring
+from stateward.fdb.decide.backups.views import BackupView, RestoreView
+from stateward.fdb.status.backups.backup import Point
+from stateward.fdb.tell.backups import backup, restore
+from stateward.fdb.tell.backups.agents import Agents
+from unit.fdb.decide.test_backing import live, view
+from unit.fdb.decide.test_restoring import BEGUN, at
+from unit.fdb.decide.test_restoring import view as restore_view
+
+AGENTS = Agents(2, 2, configured=True)
+
+
+def said(it: BackupView) -> list[tuple[str, Outcome]]:
+    found: list[tuple[str, Any]] = [("UpdateBackupStatus", backing.known(it))]
+    for step in (backing.stopping, backing.pausing):
+        outcome = step(it)
+        if hasattr(outcome, "reason"):
+            found.append((step.__name__, outcome))
+    return found
+
+
+def told(
+    it: BackupView, former: FoundationDBBackupStatus, now: float = 100.0, agents: Agents = AGENTS
+) -> FoundationDBBackupStatus:
+    return backup.backup_status(it, former, backup.BackupTold(said(it), agents, now))
+
+
+def conditions(status: Any) -> dict[str, tuple[str, str]]:
+    return {it.type: (it.status, it.reason) for it in status.conditions}
+
+
+@pytest.mark.parametrize("picture", ["-", "s", "r", "d", "dP", "de", "c", "a", "?"])
+@pytest.mark.parametrize("wish", ["Running", "Stopped", "Paused"])
+def test_what_is_told_twice_is_the_same(picture: str, wish: str) -> None:
+    it = view(picture, wish=wish)
+    once = told(it, FoundationDBBackupStatus(former_uid=""))
+    assert told(it, once, now=5000.0) == once
+
+
+def test_a_time_that_a_database_tells_anew_for_one_version_is_not_another() -> None:
+    it = view("d")
+    once = told(it, FoundationDBBackupStatus(former_uid=""))
+    state = it.state
+    assert state is not None
+    later = replace(it, live=Known(replace(state, restorable=Point(7, 9.9)), 0.0, "test"))
+    assert told(later, once) == once
+    moved = replace(it, live=Known(replace(state, restorable=Point(8, 9.9)), 0.0, "test"))
+    assert told(moved, once) != once
+    assert backup.can_wait(once, told(moved, once))
+    assert not backup.can_wait(once, told(view("c"), once))
+
+
+def test_conditions_of_a_backup() -> None:
+    start = FoundationDBBackupStatus(former_uid="")
+    well = told(view("d"), start)
+    assert conditions(well) == {
+        "Ready": ("True", "Reconciled"),
+        "Restorable": ("True", "Restorable"),
+        "Progressing": ("False", "Reconciled"),
+        "Degraded": ("False", "AllWell"),
+        "Paused": ("False", "NotPaused"),
+    }
+    assert well.generations.reconciled == 3
+    silent = told(view("?"), well)
+    assert conditions(silent)["Restorable"] == ("Unknown", "BackupUnknown")
+    assert silent.backup_details == well.backup_details
+    taken = told(view("d", holder="older"), start)
+    assert conditions(taken)["Ready"] == ("False", "TagTaken")
+    assert taken.backup_details is None
+    lonely = told(view("d"), start, agents=Agents(2, 0, configured=True))
+    assert conditions(lonely)["Degraded"] == ("True", "AgentsMissing")
+    both = told(view("dP", pausers=("other",)), start)
+    assert conditions(both)["Paused"] == ("True", "PausedByOthers")
+    hand = told(view("dP", wish="Stopped"), start)
+    assert conditions(hand)["Paused"] == ("True", "PausedByHand")
+
+
+def test_a_secret_in_a_url_is_not_told() -> None:
+    it = view("d", live=live("d", url="blobstore://key:secret@host/n?bucket=b"))
+    details = told(it, FoundationDBBackupStatus(former_uid="")).backup_details
+    assert details is not None
+    assert details.url == "blobstore://key:***@host/n?bucket=b"
+
+
+# ------------------------------------------------------------------ restores
+def restored(it: RestoreView, former: FoundationDBRestoreStatus) -> FoundationDBRestoreStatus:
+    found: Any = restoring.restoring(it)
+    words = [("StartRestore", found)] if hasattr(found, "reason") else []
+    return restore.restore_status(it, former, restore.RestoreTold(words, it.now))
+
+
+def test_conditions_and_progress_of_a_restore() -> None:
+    it = restore_view(record=BEGUN, live=at("running"), is_paused=False, now=100.0)
+    running = restored(it, FoundationDBRestoreStatus())
+    assert running.progress is not None
+    assert (running.progress.percent, running.progress.seconds_left) == (25, 300)
+    assert conditions(running)["Progressing"] == ("True", "RestoreRuns")
+    assert running.running is True
+    over = restored(replace(it, live=at("completed")), running)
+    assert conditions(over)["Completed"] == ("True", "RestoreCompleted")
+    record = replace(BEGUN, uid="r1", state="completed")
+    rest = replace(it, live=Unknown("it is over"), record=record, is_paused=None)
+    assert restored(rest, over) == changed(over, conditions=restored(rest, over).conditions)
+    assert restored(replace(rest, now=9999.0), restored(rest, over)) == restored(rest, over)
+    ended = restored(replace(it, live=at("aborted")), running)
+    assert conditions(ended)["Aborted"] == ("True", "RestoreAborted")
+    assert conditions(ended)["Degraded"] == ("True", "RestoreAborted")
