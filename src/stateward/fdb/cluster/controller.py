@@ -156,6 +156,7 @@ class ClusterReconciler:
             locks=book.locks,
             intents=book.intents,
             silenced=book.silenced,
+            job_differs=book.job_differs,
             config_map_differs=seen.config_map is None
             or difference(seen.config_map, seen.config) is not None,
             services_differ=(seen.service is not None)

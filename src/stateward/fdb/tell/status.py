@@ -85,6 +85,8 @@ class Told:
     intents: Intents | None = None
     #: Nothing is said to them any more.
     silenced: bool = False
+    #: Whether the job that looks for missing processes is not as asked; None: nobody has looked.
+    job_differs: bool | None = None
     #: The spec cannot be honoured, so nothing is as it says.
     invalid: bool = False
     #: Objects that are not as wanted.
@@ -150,7 +152,15 @@ def _differences(view: ClusterView, pass_: Told, judged: CoordinatorPlan) -> Dif
         config_map=pass_.config_map_differs,
         services=pass_.services_differ,
         outdated=pass_.outdated,
+        detection_job=_job_differs(view, pass_),
     )
+
+
+def _job_differs(view: ClusterView, pass_: Told) -> bool:
+    """Tell whether the job that looks for missing processes differs; as before, unless known."""
+    if pass_.job_differs is None:
+        return bool(view.status.generations.needs_detection_job_update)
+    return pass_.job_differs
 
 
 def _coordinating(view: ClusterView, pass_: Told) -> CoordinatorPlan:

@@ -30,7 +30,7 @@ from stateward.fdb.model.intents import Intents
 from stateward.fdb.model.listing import some_of
 from stateward.fdb.model.names import STAGED_VERSION_KEY
 from stateward.fdb.status import exclusions, health, processes
-from stateward.fdb.tell.generations import is_as_asked
+from stateward.fdb.tell.generations import is_at_rest
 from stateward.fdb.tell.locking import allowing
 from stateward.fdb.views import ClusterView
 
@@ -239,8 +239,7 @@ def _is_at_rest(view: ClusterView) -> bool:
 
     Pods whose data has left may be going yet: nobody knows for how long, and nobody waits for them.
     """
-    told = view.status.generations
-    return is_as_asked(told, view.generation) and told.reconciled == view.generation
+    return is_at_rest(view.status.generations, view.generation)
 
 
 def _denied(view: ClusterView) -> Outcome:
