@@ -70,6 +70,8 @@ class Told:
     #: Whether something was said that is not worth a word.
     hushed: bool = False
     refused: Sequence[tuple[str, Refusal]] = ()
+    #: What held it back a moment ago, and is not known to be over since.
+    lately: Sequence[Blocker] = ()
     connection: ConnectionString | None = None
     configured: bool = False
     running: Version | None = None
@@ -187,7 +189,8 @@ def _blockers(
     lasting = awaited(view, outcomes, reconciled=reconciled, hushed=pass_.hushed)
     if lasting is not None:
         said.append((_LAST, lasting))
-    return blockers(view.status.blockers, said, pass_.refused, view.now)
+    former = (*pass_.lately, *view.status.blockers)
+    return blockers(former, said, pass_.refused, view.now)
 
 
 def _blocking(outcome: Outcome, pass_: Told) -> Outcome:
