@@ -157,6 +157,7 @@ def test_who_waits_names_nobody_for_whom_it_does_not() -> None:
         assert "excluding waits: other operators may have something to say, too" in said
         assert not [one for one in said if "dc2" in one]
         unsaid(it, Intent.REMOVAL, Intent.EXCLUSION)
+        await it.until("included", lambda: not excluded(it), 1200)
         await it.reconciled()
 
     played(story)
