@@ -12,7 +12,7 @@ An exception means a bug or an unreachable peer, and is never used for control f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 
@@ -36,6 +36,8 @@ class Retry:
     after: float
     reason: str
     message: str
+    #: The same without what moves on by itself, as the end of a lease does; empty: nothing does.
+    lasting: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -206,7 +206,8 @@ class Elector:
         self._clock = ports.clock
         self._chance = ports.chance
         self._meter = meter
-        self._holder = Holder(identity, ports.clock, self.terms.duration)
+        self._log = structlog.get_logger("election").bind(lease=str(key), identity=identity)
+        self._holder = Holder(identity, ports.clock, self.terms.duration, self._log)
         #: The revision of a lease that another held when we looked last; empty: another look.
         self._held_at = ""
         #: The lease as we wrote it last, if nothing came between.
@@ -216,7 +217,6 @@ class Elector:
         #: Whether we asked for one to be made, and do not know since when it is there.
         self._made_unheard = False
         self._trouble = ""
-        self._log = structlog.get_logger("election").bind(lease=str(key), identity=identity)
 
     async def acquire(self) -> None:
         """Return when we lead; until then stand by."""

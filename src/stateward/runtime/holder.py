@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 
+from structlog.typing import FilteringBoundLogger
+
 from stateward.core.clock import Clock
 from stateward.kube.client import Change, Malformed, WatchEvent
 from stateward.kube.objects.policies import Lease, LeaseSpec
@@ -16,8 +18,16 @@ MOMENT = 0.01
 class Holder:
     """What one candidate has seen of who holds the lease, by its own stopwatch."""
 
-    def __init__(self, identity: str, clock: Clock, patience: float) -> None:
+    def __init__(
+        self,
+        identity: str,
+        clock: Clock,
+        patience: float,
+        log: FilteringBoundLogger | None = None,
+    ) -> None:
         self._identity = identity
+        #: Where it is told for whom we stand by: whoever does so for ever is silent otherwise.
+        self._log = log
         self._clock = clock
         #: How long the holder may be silent: what the lease says, and this where it does not.
         self._usual = self._patience = patience
@@ -31,12 +41,15 @@ class Holder:
         if lease.metadata.resource_version != self._revision:
             self._revision, self._since = lease.metadata.resource_version, self._clock.monotonic()
         holder = lease.spec.holder_identity
+        before = self.others and self.others.holder_identity
         lasts = lease.spec.lease_duration_seconds or self._usual
         if self.others is not None and self.others.holder_identity == holder:
             # Whoever shortens another's lease does not shorten what its holder believes.
             lasts = max(lasts, self._patience)
         self._patience = lasts
         self.others = None if holder in {None, "", self._identity} else lease.spec
+        if self._log is not None and self.others is not None and holder != before:
+            self._log.info("this instance stands by: another one holds the lease", holder=holder)
 
     def lets_go(self, event: WatchEvent[Lease]) -> bool:
         """Note what a watch tells; return whether nobody else holds the lease any more."""

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 
 import pytest
+from structlog.testing import capture_logs
 
 from fakes.bench import until
-from fakes.campaign import HOUR, LOOK, RENEW, Campaign
+from fakes.campaign import HOUR, LEASE, LOOK, RENEW, Campaign
 from fakes.rough_wire import hang, lose_answer, refuse, take
 from stateward.core.errors import NotLeader, OutcomeUnknown, PeerUnreachable
 from stateward.kube.client import MergePatch
@@ -387,3 +388,19 @@ async def test_belief_ages_from_the_moment_of_asking():
     belief.renewed(at=stand.loop.time())
     belief.lost()
     assert not belief.held
+
+
+async def test_who_stands_by_says_once_for_whom():
+    """Of two that look after different clusters by one lease the second would wait in silence."""
+    with capture_logs() as lines:
+        stand = Campaign()
+        await stand.write(holderIdentity="b", leaseDurationSeconds=15)
+        me = stand.stand("me")
+        for holder in ("b", "b", "c", "c"):
+            await asyncio.sleep(5)
+            told = {"holderIdentity": holder, "leaseDurationSeconds": 15}
+            await stand.user.patch(LEASES, LEASE, MergePatch({"spec": told}))
+        await until(lambda: me.led)
+        await stand.end()
+    told = [it["holder"] for it in lines if "stands by" in it["event"]]
+    assert told == ["b", "c"]

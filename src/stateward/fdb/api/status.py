@@ -39,6 +39,9 @@ class Generations(Part):
     ] = 0
     has_unhealthy_process: Annotated[int, Field(description="A process is not well.")] = 0
     needs_lock_configuration_changes: Annotated[int, Field(description="Deny lists differ.")] = 0
+    needs_detection_job_update: Annotated[
+        int, Field(description="All may be done but for the job that looks for missing processes.")
+    ] = 0
 
 
 class Health(Part):

@@ -49,6 +49,8 @@ class Book:
     intents: Intents | None = None
     #: Nothing is said there under our name any more.
     silenced: bool = False
+    #: Whether the job that looks for missing processes is not as asked, where somebody looked.
+    job_differs: bool | None = None
 
     def refuse(self, step: str, refusals: Iterable[Refusal]) -> None:
         """Note what held a step back."""

@@ -20,6 +20,7 @@ from stateward.fdb.api.validation import hindering
 from stateward.fdb.cluster.hands.refused import refusal
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.writing import difference
+from stateward.fdb.cluster.lately import Lately
 from stateward.fdb.cluster.observe import Observer
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.cluster.seen import Seen
@@ -65,6 +66,7 @@ class ClusterReconciler:
         self._clock = clock
         self._series = series
         self._steps = steps(tools)
+        self._lately = Lately(clock)
         #: When a status was written last.
         self._told_at: dict[ObjectKey, float] = {}
 
@@ -74,6 +76,7 @@ class ClusterReconciler:
         if cluster is None:
             self._observer.forget(key)
             self._told_at.pop(key, None)
+            self._lately.forget(key)
             self._series.forget(key)
             return DONE
         if cluster.metadata.deleting:
@@ -145,6 +148,7 @@ class ClusterReconciler:
             said=heard.words,
             hushed=heard is not report,
             refused=[(it.step, it.refusal) for it in book.refused],
+            lately=self._lately.recall(seen.view.key),
             connection=book.connection,
             configured=book.configured,
             running=book.running,
@@ -158,6 +162,7 @@ class ClusterReconciler:
             key_prefix=book.key_prefix,
             intents=book.intents,
             silenced=book.silenced,
+            job_differs=book.job_differs,
             config_map_differs=seen.config_map is None
             or difference(seen.config_map, seen.config) is not None,
             services_differ=(seen.service is not None)
@@ -167,6 +172,7 @@ class ClusterReconciler:
             image_types=frozenset(it.spec.image_type for it in seen.groups.values()),
         )
         new = status_of(seen.view, told)
+        self._lately.note(seen.view.key, seen.view.status.blockers, new.blockers, report.words)
         self._show(seen, new)
         left = self._left(seen.cluster, new)
         if left is None or report.failure is not None:

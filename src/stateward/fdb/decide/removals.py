@@ -1,7 +1,8 @@
 """Who is too many: of each class as many as shall be stay, in as many halls and zones as can be.
 
-Whoever is not well goes first. Only classes that have too many are touched, and none of which those
-that stay would be in fewer zones than copies need, or would be missed in a data center or hall.
+Whoever is not well goes first, and of equals who came last. Only classes that have too many are
+touched, and none of which those that stay would be in fewer zones than copies need, or would be
+missed in a data center or hall.
 """
 
 from __future__ import annotations
@@ -126,7 +127,10 @@ def _too_many(view: ClusterView, mine: Sequence[GroupView], wanted: int) -> list
             tiers.setdefault(_trouble(it), []).append(it)
     coordinating = coordinators_now(view)
     for level in sorted(tiers):
-        left = sorted(tiers[level], key=lambda it: not coordinates(view, it, coordinating))
+        # Who came in another's place goes when that one stays, and not who has data since long.
+        left = sorted(
+            tiers[level], key=lambda it: (not coordinates(view, it, coordinating), it.created)
+        )
         while left and len(kept) < wanted:
             best = min(left, key=lambda it: (by_hall and halls[_hall(it)], zones[_zone(it)]))
             left.remove(best)

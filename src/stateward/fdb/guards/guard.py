@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from stateward.fdb.views import ClusterView
@@ -13,13 +13,15 @@ from stateward.fdb.views import ClusterView
 class Refusal:
     """A guard that does not let something happen: its name, why, and what to do about it.
 
-    ``after`` is in how many seconds it may well let it happen; None: nobody can tell.
+    ``after`` is in how many seconds it may well let it happen; None: nobody can tell. ``lasting``
+    is the message without what moves on by itself; empty: nothing does.
     """
 
     guard: str
     message: str
     hint: str = ""
     after: float | None = None
+    lasting: str = field(default="", compare=False)
 
 
 #: Asked of a view; None: it lets it happen.

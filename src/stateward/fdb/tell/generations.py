@@ -22,6 +22,10 @@ from stateward.fdb.views import ClusterView, GroupView
 HARMLESS: Final = frozenset({
     Kind.READY, Kind.PROCESS_HAS_HIGH_RUN_LOOP_BUSY, Kind.NODE_TAINT_DETECTED,
 })  # fmt: skip
+#: What does not say that something is left to do which others wait for.
+_WAITED_FOR_BY_NOBODY: Final = frozenset({
+    "reconciled", "has_pending_removal", "needs_detection_job_update",
+})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class Differences:
     config_map: bool = False
     services: bool = False
     locks: bool = False
+    #: The job that looks for missing processes; nothing else depends on it.
+    detection_job: bool = False
     #: The names of groups that are not made from what they would be made from now.
     outdated: frozenset[str] = field(default_factory=frozenset)
 
@@ -51,7 +57,8 @@ def generations(view: ClusterView, differences: Differences) -> Generations:
     """Return for which generation what is true; what is not true has 0.
 
     Groups whose data has left them and whose pods do not go hold nothing up: that may take for
-    ever, and nobody waits for them.
+    ever, and nobody waits for them. Nor does anybody wait for the job that looks for missing
+    processes: whether the database is as asked is judged by what is reconciled.
     """
     wrong: set[Kind] = set().union(*(it.conditions for it in view.unwell if not it.marked))
     true = {
@@ -72,14 +79,20 @@ def generations(view: ClusterView, differences: Differences) -> Generations:
     return Generations(
         reconciled=view.generation if is_done else view.status.generations.reconciled,
         has_pending_removal=view.generation if going else 0,
+        needs_detection_job_update=view.generation if differences.detection_job else 0,
         **{name: view.generation for name, it in true.items() if it},
     )
 
 
 def is_as_asked(stages: Generations, generation: int) -> bool:
     """Tell whether all is as asked now; that it once was stays on record, whatever came since."""
+    return is_at_rest(stages, generation) and not stages.needs_detection_job_update
+
+
+def is_at_rest(stages: Generations, generation: int) -> bool:
+    """Tell whether all is as asked now but for what nothing waits for."""
     told = msgspec.structs.asdict(stages)
-    wrong = told.keys() - {"reconciled", "has_pending_removal"}
+    wrong = told.keys() - _WAITED_FOR_BY_NOBODY
     return stages.reconciled == generation and not any(told[it] for it in wrong)
 
 

@@ -28,9 +28,10 @@ def refused(found: NotOurs, mine: Claim, purpose: str) -> Refusal:
     assert holder is not None  # noqa: S101 - nobody else keeps it from us
     until, since = to_rfc3339(holder.end), to_rfc3339(holder.start)
     words = f"{needs}, which {holder.owner!r} has until {until}, since {since}"
+    lasting = f"{needs}, which {holder.owner!r} has since {since}"  # each of its acts extends it
     odd, hint = _odd(holder, mine)
     left = max(1.0, holder.end - mine.now)
-    return Refusal(GUARD, words + odd, hint, after=min(left, _LATEST))
+    return Refusal(GUARD, words + odd, hint, min(left, _LATEST), lasting + odd)
 
 
 def allowing(owner: str) -> str:

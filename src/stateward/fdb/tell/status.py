@@ -70,6 +70,8 @@ class Told:
     #: Whether something was said that is not worth a word.
     hushed: bool = False
     refused: Sequence[tuple[str, Refusal]] = ()
+    #: What held it back a moment ago, and is not known to be over since.
+    lately: Sequence[Blocker] = ()
     connection: ConnectionString | None = None
     configured: bool = False
     running: Version | None = None
@@ -88,6 +90,8 @@ class Told:
     intents: Intents | None = None
     #: Nothing is said to them any more.
     silenced: bool = False
+    #: Whether the job that looks for missing processes is not as asked; None: nobody has looked.
+    job_differs: bool | None = None
     #: The spec cannot be honoured, so nothing is as it says.
     invalid: bool = False
     #: Objects that are not as wanted.
@@ -153,7 +157,15 @@ def _differences(view: ClusterView, pass_: Told, judged: CoordinatorPlan) -> Dif
         config_map=pass_.config_map_differs,
         services=pass_.services_differ,
         outdated=pass_.outdated,
+        detection_job=_job_differs(view, pass_),
     )
+
+
+def _job_differs(view: ClusterView, pass_: Told) -> bool:
+    """Tell whether the job that looks for missing processes differs; as before, unless known."""
+    if pass_.job_differs is None:
+        return bool(view.status.generations.needs_detection_job_update)
+    return pass_.job_differs
 
 
 def _coordinating(view: ClusterView, pass_: Told) -> CoordinatorPlan:
@@ -180,7 +192,8 @@ def _blockers(
     lasting = awaited(view, outcomes, reconciled=reconciled, hushed=pass_.hushed)
     if lasting is not None:
         said.append((_LAST, lasting))
-    return blockers(view.status.blockers, said, pass_.refused, view.now)
+    former = (*pass_.lately, *view.status.blockers)
+    return blockers(former, said, pass_.refused, view.now)
 
 
 def _blocking(outcome: Outcome, pass_: Told) -> Outcome:

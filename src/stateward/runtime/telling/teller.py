@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import structlog
 
 from stateward.core.clock import Clock
-from stateward.core.outcome import Blocked, Done, Outcome, Stop
+from stateward.core.outcome import Blocked, Done, Outcome, Retry, Stop
 from stateward.runtime.pipeline import Report
 from stateward.runtime.telling.hush import Hush
 from stateward.runtime.telling.journal import Journal, Subject, entry_of
@@ -72,7 +72,8 @@ class Teller:
         if isinstance(outcome, Done):
             last.pop(step, None)
             return
-        words = f"{outcome.reason}: {outcome.message}"
+        lasting = outcome.lasting if isinstance(outcome, Retry) else ""
+        words = f"{outcome.reason}: {lasting or outcome.message}"
         if last.get(step) == words:
             return
         last[step] = words

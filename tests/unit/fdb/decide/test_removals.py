@@ -106,6 +106,25 @@ def test_coordinators_would_rather_stay() -> None:
     assert names(surplus(view)) == ["storage-1"]
 
 
+@pytest.mark.parametrize(
+    ("picture", "newest", "goes"),
+    [
+        ("s1 s2 s3 s4", 1, "storage-1"),
+        ("s1 s2 s3 s4", 2, "storage-2"),
+        ("s1 s1 s2 s3", 4, "storage-1"),  # it has a zone for itself
+        ("s1 s1 s2 s3", 1, "storage-1"),
+        ("s1 s2 s3? s4", 1, "storage-3"),  # it is away
+    ],
+)
+def test_of_equals_who_came_last_goes(picture: str, newest: int, goes: str) -> None:
+    """Else cancelling a replacement would empty one that has data since long."""
+
+    def born(it: GroupView) -> GroupView:
+        return replace(it, created=9_000.0 if it.id.number == newest else 10.0 - it.id.number)
+
+    assert names(surplus(cluster(picture, counts={"s": 3}, change=born))) == [goes]
+
+
 def test_nobody_is_too_many_while_nobody_knows_who_reports() -> None:
     view = cluster("s1 s2 s3 s4", counts={"s": 3})
     assert surplus(replace(view, database=Status(0.0, flaws={"": "it was not asked"}))) == ()

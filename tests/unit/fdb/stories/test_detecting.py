@@ -108,6 +108,9 @@ def test_an_operator_with_roles_that_know_no_jobs_does_all_else() -> None:
         await it.until("told", lambda: "JobsUnreadable" in blocker(it))
         it.change(processCounts={"stateless": 4})
         await it.until("more", lambda: sum("stateless" in one for one in it.groups()) == 4)
+        await it.rest(600)
+        ready = it.condition("Ready")
+        assert (ready["status"], ready["reason"]) == ("False", "JobsUnreadable")
         assert job_of(it) is None
         for verb in verbs:
             weather.forbidden[verb, CRON_JOBS.name, ""] -= 1
@@ -199,7 +202,11 @@ def test_what_is_wrong_with_it_is_told_and_all_else_goes_on(name: str) -> None:
         await it.until("others go on", lambda: len(it.pods("stateless")) == 4)
         await it.until("told", lambda: reason in blocker(it), 60)
         assert words in blocker(it)
-        assert it.condition("Ready")["status"] == "False"
+        await it.rest(600)
+        ready, generations = it.condition("Ready"), it.status["generations"]
+        assert (ready["status"], ready["reason"]) == ("False", reason)
+        assert generations["needsDetectionJobUpdate"] == it.cluster["metadata"]["generation"]
+        assert len(generations) == 2, "all else is as asked, and reconciled"
         it.change(automationOptions={"replacements": {"cronJob": None}})
         await it.reconciled()
         assert schedule(it) == "*/30 * * * *"

@@ -108,6 +108,8 @@ def test_who_is_gone_is_named_and_not_waited_for() -> None:
         it.change(processes=KNOB)
         await it.until("it acts", lambda: len(kills(it)) > before)
         await it.until("it is named", lambda: "nothing is heard" in blockers(it))
+        (silent,) = [one for one in it.status["blockers"] if one["guard"] == "OperatorSilent"]
+        assert silent["hint"].startswith("see whether they run")
         assert it.status["synchronization"] == {"name": "dc1", "silent": ["dc2"]}
         await it.reconciled()
         assert len(kills(it)) == before + 1
@@ -136,6 +138,27 @@ def test_data_leaves_those_of_all_with_one_command_and_they_are_included_with_on
         await it.reconciled()
         await it.rest(60)
         assert said(it) == []
+
+    played(story)
+
+
+def test_who_waits_names_nobody_for_whom_it_does_not() -> None:
+    """Logs wait for logs: storage of another operator that is not ready does not hold them up."""
+
+    async def story(it: Story) -> None:
+        await it.create(together(useLocalitiesForExclusion=True))
+        other(it, Intent.REMOVAL, Intent.EXCLUSION)
+        said = set[str]()
+        it.change(processGroupsToRemove=[next(iter(it.groups("log")))])
+        while not excluded(it):
+            said |= {one["message"] for one in it.status.get("blockers", ())}
+            other(it)
+            await it.rest(1)
+        assert "excluding waits: other operators may have something to say, too" in said
+        assert not [one for one in said if "dc2" in one]
+        unsaid(it, Intent.REMOVAL, Intent.EXCLUSION)
+        await it.until("included", lambda: not excluded(it), 1200)
+        await it.reconciled()
 
     played(story)
 

@@ -15,6 +15,7 @@ from stateward.fdb.tell.generations import (
     Differences,
     generations,
     is_as_asked,
+    is_at_rest,
     is_well,
     reconciled_groups,
 )
@@ -57,6 +58,7 @@ TABLE: dict[str, tuple[ClusterView, dict[str, Any], list[str]]] = {
     "another config map": (seen(), {"config_map": True}, ["needs_monitor_conf_update"]),
     "other services": (seen(), {"services": True}, ["needs_service_update"]),
     "other locks": (seen(), {"locks": True}, ["needs_lock_configuration_changes"]),
+    "another job, for which nobody waits": (seen(), {"detection_job": True}, ["needs_detection_job_update", "reconciled"]),
     "a group of another shape": (seen(), {"outdated": frozenset({"shop-storage-1"})}, ["needs_pod_deletion"]),
     "another prefix": (seen(spec={"processGroupIDPrefix": "b"}), {}, ["needs_shrink"]),
     "too few": (seen(counts={ProcessClass.STORAGE: 3}), {}, ["needs_grow"]),
@@ -100,6 +102,13 @@ def test_what_was_as_asked_once_may_not_be_so_now() -> None:
     assert now.reconciled == 5
     assert not is_as_asked(now, 5)
     assert is_as_asked(generations(seen(), Differences()), seen().generation)
+
+
+def test_with_another_job_all_is_done_and_not_as_asked() -> None:
+    now = generations(seen(), Differences(detection_job=True))
+    assert now.reconciled == seen().generation
+    assert is_at_rest(now, seen().generation), "the lock is let go"
+    assert not is_as_asked(now, seen().generation)
 
 
 def test_groups_that_are_well_and_stay_count() -> None:

@@ -51,6 +51,19 @@ def test_who_is_denied_is_told_how_it_is_allowed_again() -> None:
     assert found.hint.startswith("{id: dc1, allow: true} in the lockOptions.denyList of any")
 
 
+def test_who_extends_it_is_no_news() -> None:
+    """Each of its acts does: who waits would be told of it as often, by an event each time."""
+    first, later = (
+        refused(NotOurs(Lock("dc2", NOW - 60, NOW + until)), MINE, "excluding")
+        for until in (500, 560)
+    )
+    assert first.message != later.message
+    assert first.lasting == later.lasting
+    assert first.lasting.endswith("which 'dc2' has since 1970-01-01T09:59:00Z")
+    another = refused(NotOurs(Lock("dc3", NOW - 60, NOW + 500)), MINE, "excluding")
+    assert another.lasting != first.lasting
+
+
 def test_what_is_said_does_not_change_while_nothing_does() -> None:
     """Each word that changes is a status that is written."""
     lock = NotOurs(Lock("dc2", NOW - 5 * HOUR, NOW + 400))

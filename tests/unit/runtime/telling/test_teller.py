@@ -55,6 +55,19 @@ async def test_the_same_words_are_told_once():
     assert await room.heard() == ["Normal Adding x1: adding member 0"]
 
 
+@pytest.mark.virtual
+async def test_what_moves_on_by_itself_is_no_news():
+    room = Room()
+    for until in range(5):
+        await room.tell(Retry(1.0, "Held", f"b has it until {until}", "b has it"))
+    await room.tell(Retry(1.0, "Held", "c has it until 9", "c has it"))
+
+    assert await room.heard() == [
+        "Normal Held x1: b has it until 0",
+        "Normal Held x1: c has it until 9",
+    ]
+
+
 KINDS: dict[str, tuple[Outcome, str]] = {
     "it passes": (Retry(1.0, "Why", "so"), "Normal"),
     "it was done": (Stop(0.0, "Why", "so"), "Normal"),

@@ -8,16 +8,20 @@ small: a key for each process group that is about to change.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from stateward.fdb.admin.keys import Keys, KeyTransaction
+from stateward.fdb.admin.keys import Conflicted, Keys, KeyTransaction
 from stateward.fdb.model import intents, locks
 from stateward.fdb.model.intents import Intents
 
 Writes: TypeAlias = Mapping[bytes, bytes | None]
 #: Returns what to write, judged by what is said.
 Change: TypeAlias = Callable[[Intents], Writes]
+
+#: How often something is said anew, with what others said in the same moment.
+_TIMES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +36,10 @@ class IntentKeys:
         return await self.keys.transact(self.read)
 
     async def say(self, *changes: Change) -> Intents:
-        """Write what each of some changes wants, one upon the other; return what is said then."""
+        """Write what each of some changes wants, one upon the other; return what is said then.
+
+        All operators write here, and often: who comes in between is heard, and answered at once.
+        """
 
         async def work(at: KeyTransaction) -> Intents:
             rows: dict[bytes, bytes] = dict(await at.get_range(*intents.span(self.prefix)))
@@ -44,6 +51,9 @@ class IntentKeys:
                 told = intents.read(self.prefix, rows.items())
             return told
 
+        for _ in range(_TIMES - 1):
+            with suppress(Conflicted):
+                return await self.keys.transact(work)
         return await self.keys.transact(work)
 
     async def read(self, at: KeyTransaction) -> Intents:

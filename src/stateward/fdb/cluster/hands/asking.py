@@ -82,4 +82,5 @@ def held(seen: Seen, step: str, found: Sequence[Refusal], purpose: str) -> Outco
     times = [it.after for it in found if it.after is not None]
     after = min(_LATEST, max(times)) if times else _AGAIN
     words = "; ".join(it.message for it in found)
-    return Retry(max(1.0, after), f"{step}Held", f"{purpose} waits: {words}")
+    lasting = "; ".join(it.lasting or it.message for it in found)
+    return Retry(max(1.0, after), f"{step}Held", f"{purpose} waits: {words}", lasting)

@@ -22,7 +22,7 @@ from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.operators import acting, intending
-from stateward.fdb.decide.operators.agreeing import Agreement, agreement, is_due
+from stateward.fdb.decide.operators.agreeing import Agreement, agreement, awaited, is_due
 from stateward.fdb.decide.operators.intending import Speaker
 from stateward.fdb.model import intents
 from stateward.fdb.model.intents import READY, Acted, Intent, Intents, Whose
@@ -116,12 +116,13 @@ def waiting(
     if any(it.group in groups for it in found.together):
         return None
     me = questions.lock_owner(seen.view.spec)
-    others = sorted({f"{it.operator} ({it.group})" for it in found.waiting if it.operator != me})
+    late = awaited(found, pending, groups)
+    others = sorted({f"{it.operator} ({it.group})" for it in late if it.operator != me})
     after = min(found.after or _AGAIN, _LATEST)
     if others:
         words = f"{purpose} waits until other operators are ready: {some_of(others, _SHOWN)}"
         return Retry(after, "WaitsForOperators", words)
-    if found.waiting:
+    if late:
         words = f"{purpose} waits: other operators may have something to say, too"
         return Retry(after, "WaitsForOperators", words)
     if is_done(seen, pending, groups) is not None:

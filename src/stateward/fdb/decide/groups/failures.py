@@ -139,12 +139,14 @@ def held(view: ClusterView) -> tuple[Held, ...]:
 
 def judged(view: ClusterView) -> tuple[tuple[FailedGroup, ...], tuple[Held, ...]]:
     """Return whom to mark now, and who has to wait for what."""
-    some = failed(view)
+    never = kept(view)
+    waiting = [Held(it.group.name, "it is never to be replaced") for it in never]
+    some = [it for it in failed(view) if it not in never]
     if some and (why := _not_at_all(view)):
-        return (), tuple(Held(it.group.name, why) for it in some)
+        return (), (*waiting, *(Held(it.group.name, why) for it in some))
     at_work = maintenance(view.database)
     under_way = _UnderWay(view)
-    chosen, waiting = [], []
+    chosen = []
     for it in some:
         why = _objection(view, it.group, at_work) or under_way.objection(it.group)
         if why:
@@ -153,6 +155,12 @@ def judged(view: ClusterView) -> tuple[tuple[FailedGroup, ...], tuple[Held, ...]
             chosen.append(it)
             under_way.add(it.group)
     return tuple(chosen), tuple(waiting)
+
+
+def kept(view: ClusterView) -> tuple[FailedGroup, ...]:
+    """Return the failed groups that are never to be replaced, whatever becomes of the rest."""
+    asked = view.spec.automation_options.cancel_replacements_for_process_groups
+    return tuple(it for it in failed(view) if is_target(asked, it.group.id))
 
 
 def _not_at_all(view: ClusterView) -> str:
@@ -198,12 +206,9 @@ def _since(told: Condition) -> float:
 
 def _objection(view: ClusterView, group: GroupView, at_work: Fact[Maintenance | None]) -> str:
     """Return why one group is not replaced, whatever becomes of others."""
-    automation = view.spec.automation_options
-    if is_target(automation.cancel_replacements_for_process_groups, group.id):
-        return "it is never to be replaced"
     if view.staging and group.processes:  # a sidecar without its new image fails, and all would
         return "an upgrade is staged, and its processes run"
-    if not automation.use_localities_for_exclusion and not group.addresses:
+    if not view.spec.automation_options.use_localities_for_exclusion and not group.addresses:
         return "it has no address that it could be excluded by"
     if why := _vain(view, group):
         return why

@@ -58,6 +58,14 @@ def agreement(told: Intents, pending: Intent, now: float, window: float) -> Agre
     return Agreement(frozenset(together), tuple(waiting), tuple(left_out), after)
 
 
+def awaited(found: Agreement, pending: Intent, groups: Collection[str]) -> tuple[Whose, ...]:
+    """Return whom some groups wait for: a restart is of all classes, all else of theirs alone."""
+    if pending is Intent.RESTART:
+        return found.waiting
+    classes = {_class_of(it) for it in groups}
+    return tuple(it for it in found.waiting if _class_of(it.group) in classes)
+
+
 def is_due(told: Intents, pending: Intent, found: Agreement, now: float) -> bool:
     """Tell whether somebody will act soon: who could may be held back for days."""
     ready = _heard_by(told.of(READY[pending]), now)
@@ -65,14 +73,19 @@ def is_due(told: Intents, pending: Intent, found: Agreement, now: float) -> bool
 
 
 def _classes(pending: Collection[Whose]) -> Iterator[list[Whose]]:
-    """Yield those of each class; whose class nobody can read is one for itself."""
+    """Yield those of each class."""
     found: dict[str, list[Whose]] = defaultdict(list)
     for it in sorted(pending):
-        try:
-            found[ProcessGroupID.parse(it.group).process_class].append(it)
-        except ValueError:
-            found[it.group].append(it)
+        found[_class_of(it.group)].append(it)
     yield from found.values()
+
+
+def _class_of(group: str) -> str:
+    """Return the class of a group; one whose class nobody can read is one for itself."""
+    try:
+        return ProcessGroupID.parse(group).process_class
+    except ValueError:
+        return group
 
 
 def _of_class(

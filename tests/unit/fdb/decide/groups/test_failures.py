@@ -190,6 +190,16 @@ def test_who_is_never_to_be_replaced_is_not() -> None:
     assert chosen(view(ill("storage-1"), ill("storage-2"), automation=kept)) == ["storage-2"]
 
 
+def test_who_is_never_to_be_replaced_hears_so_at_once() -> None:
+    """What others wait for passes, and this does not: who reads the former would wait in vain."""
+    kept = {"cancelReplacementsForProcessGroups": ["storage-1"]}
+    seen = replace(view(ill("storage-1"), ill("storage-2"), automation=kept), watched=1.0)
+    assert [it.why for it in held(seen)] == [
+        "it is never to be replaced",
+        "the operator has looked at it for a moment only, and others may be coming back",
+    ]
+
+
 def test_what_cannot_be_excluded_is_not_replaced() -> None:
     by_address = {"useLocalitiesForExclusion": False}
     assert "no address" in why(view(ill("storage-1", addresses=()), automation=by_address))

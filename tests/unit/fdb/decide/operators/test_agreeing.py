@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stateward.fdb.decide.operators.agreeing import Agreement, agreement, silent
+from stateward.fdb.decide.operators.agreeing import Agreement, agreement, awaited, silent
 from stateward.fdb.model import intents, tuples
 from stateward.fdb.model.intents import Acted, Beat, Intent, Intents, Whose
 
@@ -94,6 +94,24 @@ STORIES = {
 @pytest.mark.parametrize("picture", STORIES)
 def test_who_may_be_acted_upon(picture: str) -> None:
     assert shown(agreement(told(picture), Intent.EXCLUSION, NOW, WINDOW)) == STORIES[picture]
+
+
+@pytest.mark.parametrize(
+    ("picture", "ours", "late"),
+    [
+        # Logs wait for logs alone, and nobody is named for whom they do not wait.
+        ("dc1-log-1:90!10 dc2-storage-1:80", "dc1-log-1", "dc1-log-1"),
+        ("dc1-log-1:90!10 dc2-storage-1:80 dc2-log-1:80", "dc1-log-1", "dc2-log-1"),
+        ("dc1-log-1:90!10 dc2-storage-1:80", "dc1-log-1 dc1-storage-1", "dc1-log-1 dc2-storage-1"),
+        ("dc1-log-1:90!10 nonsense:80", "dc1-log-1", "dc1-log-1"),
+    ],
+)
+def test_whom_ours_wait_for(picture: str, ours: str, late: str) -> None:
+    said = told(picture)
+    found = agreement(said, Intent.EXCLUSION, NOW, WINDOW)
+    assert " ".join(it.group for it in awaited(found, Intent.EXCLUSION, ours.split())) == late
+    everybody = awaited(found, Intent.RESTART, ours.split())
+    assert everybody == found.waiting, "all classes restart at once"
 
 
 NAMES = st.builds(

@@ -7,7 +7,7 @@ from typing import Final
 
 from stateward.core.errors import PeerError
 from stateward.core.memory import Memory
-from stateward.core.outcome import DONE, Blocked, Outcome, Wait
+from stateward.core.outcome import DONE, Blocked, Done, Outcome, Wait
 from stateward.fdb.api.checks.jobs import job_problems
 from stateward.fdb.build.detection import WHOLE_CRON_JOBS, WholeCronJob, detection_job
 from stateward.fdb.cluster.hands.applying import apply, create
@@ -45,7 +45,13 @@ class UpdateDetectionJob:
         self._settled: dict[str, tuple[str, int]] = {}
 
     async def run(self, seen: Seen) -> Outcome:
-        """Write it, or delete it, where it differs."""
+        """Write it, or delete it, where it differs; note whether it is as asked then."""
+        found = await self._run(seen)
+        if found != CHANGED:  # else nobody looked: the spec is another one by now
+            seen.book.job_differs = not isinstance(found, Done)
+        return found
+
+    async def _run(self, seen: Seen) -> Outcome:
         wanted = self._wanted.recall(seen.wanted.uid, seen.wanted, lambda: self._judged(seen))
         if isinstance(wanted, Blocked):
             return wanted

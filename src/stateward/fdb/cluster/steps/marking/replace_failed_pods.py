@@ -10,6 +10,7 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.hands.waiting import told
 from stateward.fdb.cluster.seen import Seen
 from stateward.fdb.decide.groups import failures
+from stateward.fdb.guards.guard import Refusal
 
 _AGAIN: Final = 15.0
 _CALM: Final = (
@@ -17,6 +18,10 @@ _CALM: Final = (
     " automationOptions.replacements.maxFaultDomainsWithTaintedProcessGroups"
 )
 _NODES: Final = "let the operator list nodes (rbac.nodes of the chart), or name no taints"
+
+_KEPT: Final = (
+    "if it does not come back, take it out of automationOptions.cancelReplacementsForProcessGroups"
+)
 
 
 class ReplaceFailedPods:
@@ -39,4 +44,8 @@ class ReplaceFailedPods:
             if seen.view.taints_unknown:
                 words = f"nobody is replaced for a taint: {seen.view.taints_unknown}"
                 return Blocked("NodesUnreadable", words, _NODES)
-        return Retry(_AGAIN, "ReplacementWaits", told(waiting)) if waiting else DONE
+        if not waiting:
+            return DONE
+        if failures.kept(seen.view):  # others wait by themselves, and that one for a person
+            seen.book.refuse(self.name, [Refusal("ReplacementWaits", told(waiting), _KEPT)])
+        return Retry(_AGAIN, "ReplacementWaits", told(waiting))

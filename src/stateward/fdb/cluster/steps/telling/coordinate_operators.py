@@ -26,12 +26,13 @@ from stateward.fdb.decide.layouts.sharing import prefix_taken
 from stateward.fdb.decide.operators import agreeing, intending
 from stateward.fdb.decide.operators.intending import Speaker, Writes
 from stateward.fdb.decide.upgrades import judging as upgrades
+from stateward.fdb.guards.guard import Refusal
 from stateward.fdb.model import locks, versions
 from stateward.fdb.model.intents import Intents
 from stateward.fdb.model.listing import some_of
 from stateward.fdb.model.names import STAGED_VERSION_KEY
 from stateward.fdb.status import exclusions, health, processes
-from stateward.fdb.tell.generations import is_as_asked
+from stateward.fdb.tell.generations import is_at_rest
 from stateward.fdb.tell.locking import allowing
 from stateward.fdb.views import ClusterView
 
@@ -39,6 +40,10 @@ _AGAIN: Final = 15.0
 _SHOWN: Final = 3
 _LATER: Final = 60.0
 _SOON: Final = 5.0
+_HEAR: Final = (
+    "see whether they run, reach the database, and are not told to look on (spec.skip); what one"
+    " said that is gone for good is forgotten after a day, once none of its groups reports"
+)
 _NOBODY: Final = "nobody knows whose the lock of the database is"
 
 
@@ -104,7 +109,7 @@ class CoordinateOperators:
             return _taken(seen, error)
         except PeerError as error:
             return _untold(seen, error)
-        return _silent(view, seen.book.intents)
+        return _silent(seen, seen.book.intents)
 
     async def _fall_silent(self, seen: Seen, admin: Admin) -> Outcome:
         """Say nothing any more, where we did when operators acted together: nobody shall wait."""
@@ -252,14 +257,16 @@ def _untold(seen: Seen, error: PeerError) -> Outcome:
     return waits(seen, CoordinateOperators.name, _SOON, error.reason, words)
 
 
-def _silent(view: ClusterView, told: Intents) -> Outcome:
+def _silent(seen: Seen, told: Intents) -> Outcome:
     """Say which operators are gone that have something pending: nobody waits for them."""
+    view = seen.view
     gone = agreeing.silent(told, view.now)
     if not gone:
         return DONE
     last = {it: to_rfc3339(agreeing.heard(told, it, view.now)) for it in gone}
     since = some_of([f"{it!r} since {at}" for it, at in last.items()], _SHOWN)
     words = f"nothing is heard of other operators, and nobody waits for them: {since}"
+    seen.book.refuse(CoordinateOperators.name, [Refusal("OperatorSilent", words, _HEAR)])
     return Retry(_LATER, "OperatorSilent", words)
 
 
@@ -268,8 +275,7 @@ def _is_at_rest(view: ClusterView) -> bool:
 
     Pods whose data has left may be going yet: nobody knows for how long, and nobody waits for them.
     """
-    told = view.status.generations
-    return is_as_asked(told, view.generation) and told.reconciled == view.generation
+    return is_at_rest(view.status.generations, view.generation)
 
 
 def _denied(view: ClusterView) -> Outcome:
