@@ -12,11 +12,14 @@ from typing import cast
 import pytest
 import yaml
 
+from fakes.fdb_views import spec
 from stateward.app.validation import problems
+from stateward.cli.commands.fdb import detect_missing
 from stateward.core.chance import Chance
 from stateward.core.ports import Ports
 from stateward.fdb.api.group import GroupConditionType
 from stateward.fdb.api.kind import CLUSTER_KIND, CLUSTERS
+from stateward.fdb.api.questions import uses_locks
 from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.guards import database
@@ -37,6 +40,7 @@ from stateward.sim.loop import SimClock
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs/foundationdb"
 SOURCE = ROOT / "src/stateward/fdb"
+EXAMPLES = sorted((ROOT / "examples/foundationdb").glob("*.yaml"))
 OUTCOMES = {"Stop", "Retry", "Wait", "Blocked"}
 WORD = re.compile(r"[A-Z][A-Za-z]+")
 
@@ -103,6 +107,59 @@ def test_every_condition_is_explained():
     assert set(conditions.TYPES) - told == set()
     later = {"ProcessHasHighRunLoopBusy"}
     assert {str(it) for it in GroupConditionType} - told == later
+
+
+def test_what_needs_the_lock_is_listed() -> None:
+    """Whoever shares a database learns there whether its operators take turns."""
+    (told,) = re.findall(r"Where other operators may act.*?\) every", topologies(), re.DOTALL)
+    for asked in (
+        {"databaseConfiguration": {"usable_regions": 2}},
+        {"databaseConfiguration": {"redundancy_mode": "three_data_hall"}},
+        {"faultDomain": {"zoneCount": 3}},
+        {"automationOptions": {"synchronizationMode": "global"}},
+        {"lockOptions": {"disableLocks": False}},
+    ):
+        assert uses_locks(spec(**asked))
+        (inner,) = asked.values()
+        (field, value), *_ = inner.items()
+        shown = {str(value), field, field.removeprefix("usable_")}
+        assert any(it in told for it in shown - {"2", "3", "False"}), asked
+
+
+def topologies() -> str:
+    return (DOCS / "topologies.md").read_text()
+
+
+def test_examples_show_how_operators_share_a_database() -> None:
+    every = [it for path in EXAMPLES for it in yaml.safe_load_all(path.read_text())]
+    asked = [it["spec"] for it in every]
+    together = [it for it in asked if "synchronizationMode" in it.get("automationOptions", {})]
+    assert len({it["processGroupIDPrefix"] for it in together}) == 2
+    assert all(it["lockOptions"]["denyList"] for it in together)
+    words = next(path.read_text() for path in EXAMPLES if "denyList" in path.read_text())
+    assert len(set(re.findall(r"--lease-name (\w+)", words))) == 2
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda it: it.stem)
+def test_an_example_can_be_honoured(path: Path) -> None:
+    found = read(path.read_text(), path.name)
+    assert [one for it in found for one in problems(it)] == []
+
+
+def test_the_readme_shows_which_foundationdb_runs() -> None:
+    shown = (ROOT / "README.md").read_text().partition("## FoundationDB")[2]
+    (version,) = re.findall(r"^shop .*?(\d+\.\d+\.\d+.*?)  ", shown, re.MULTILINE)
+    assert version.endswith(" EMULATED"), "what is not real says so wherever it is shown"
+
+
+def test_the_command_of_the_job_is_shown_as_it_works_beside_a_local_cluster() -> None:
+    (shown,) = re.findall(
+        r"^\$ (stateward fdb .*)", (DOCS / "detection.md").read_text(), re.MULTILINE
+    )
+    taken = {name for it in detect_missing.params for name in it.opts}
+    asked = set(re.findall(r"--[a-z-]+", shown))
+    assert asked <= taken
+    assert "--addresses" in asked
 
 
 # ------------------------------------------------------------------ the tutorial
