@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from stateward.core.version import Version
-from stateward.fdb.admin.backups.ports import BackupAdmin, RestoreAdmin
+from stateward.fdb.admin.backups.ports import BackupAdmin, Clearing, RestoreAdmin
 from stateward.fdb.model.connection import ConnectionString
 from stateward.kube.meta import ObjectKey
 
@@ -29,6 +29,11 @@ class BackupDatabases(Protocol):
         self, cluster: ObjectKey, connection: ConnectionString, version: Version
     ) -> RestoreAdmin:
         """Return the restores into a cluster; nobody is asked yet."""
+
+    def clearing(
+        self, cluster: ObjectKey, connection: ConnectionString, version: Version
+    ) -> Clearing:
+        """Return who takes keys of a cluster away; nobody is asked yet."""
 
     def files(self, version: Version) -> BackupFiles:
         """Return who deletes files, with programs of a version."""
