@@ -46,6 +46,7 @@ def document(resource: Resource[Any], spec: Json) -> Json:
         ({}, ""),
         ({"tag": "a.b-C_1"}, ""),
         ({"tag": "-a"}, "spec.tag"),
+        ({"retention": {"days": 1}}, ""),
         ({"version": "7"}, "spec.version"),
         ({"version": "6.3.1"}, "spec.version"),
         ({"blobStoreConfiguration": None}, "spec"),
@@ -134,7 +135,14 @@ async def test_manifests_of_the_compatible_operator_are_taken() -> None:
 @pytest.mark.virtual
 @pytest.mark.parametrize(
     "over",
-    [{"backupState": "Off"}, {"fileURL": "file:///b"}, {"agentCount": -1}, {"fileURL": "ftp://x"}],
+    [
+        {"backupState": "Off"},
+        {"retention": {"days": 0}},
+        {"retention": {}},
+        {"fileURL": "file:///b"},
+        {"agentCount": -1},
+        {"fileURL": "ftp://x"},
+    ],
 )
 async def test_what_nobody_could_honour_is_refused_at_the_door(over: Json) -> None:
     with pytest.raises(Invalid):

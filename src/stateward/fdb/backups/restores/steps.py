@@ -82,7 +82,8 @@ class StartRestore:
             return Blocked("SpecInvalid", f"spec must be possible: {error}", "mend the spec")
         said = "RestoreBegun", f"restore {seen.view.tag} is begun"
         found = await self._acting.order(RESTORES, seen.restore, said, seen.admin.start, order)
-        if found.reason == "DestinationNotEmpty" and restoring.may_clear(seen.view):
+        is_full = isinstance(found, Blocked) and found.reason == "DestinationNotEmpty"
+        if is_full and restoring.may_clear(seen.view):
             at = moments.to_rfc3339(self._clock.now())
             await self._write(seen, {"clearing": {"at": at, "done": False}})
             return done("ClearingNoted", "that keys are to be cleared before is on record")

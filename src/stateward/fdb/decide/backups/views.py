@@ -56,6 +56,11 @@ class BackupView:
     runners: tuple[str, ...] = ()
     #: Other objects whose backup lies at the same place.
     sharers: tuple[str, ...] = ()
+    #: For how many days it is kept; None: for ever.
+    days: int | None = None
+    #: When somebody last looked for what is older, and why that was not deleted.
+    tried_at: float | None = None
+    not_expired: str = ""
     is_deleting: bool = False
 
     @property
@@ -192,6 +197,14 @@ class DeleteData:
     """Delete all files of a backup."""
 
     url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Expire:
+    """Delete what is older than so many days."""
+
+    url: str
+    days: int
 
 
 @dataclass(frozen=True, slots=True)
