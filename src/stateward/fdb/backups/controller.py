@@ -10,6 +10,7 @@ from stateward.core.outcome import DONE, Blocked, Outcome
 from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
 from stateward.fdb.api.backups.checks import backup_problems
 from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
+from stateward.fdb.backups import times
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.chores import Chores
 from stateward.fdb.backups.observe import BackupEyes, look
@@ -43,7 +44,9 @@ class BackupReconciler:
         self._clock = voice.clock
         self._writer = StatusWriter(acting.client, voice.clock, BACKUPS, TOLD_EVERY)
         self._agents = UpdateBackupAgents(acting)
-        self._going = going_steps(acting, self._agents, RetainBackup(chores, voice.clock))
+        clock = voice.clock
+        retain = RetainBackup(chores, clock)
+        self._going = going_steps(acting, clock, self._agents, retain)
         self._leaving = leaving_steps(acting, chores)
 
     async def reconcile(self, key: ObjectKey) -> Outcome:
@@ -53,7 +56,8 @@ class BackupReconciler:
             self._writer.forget(key)
             return DONE
         began = self._clock.monotonic()
-        found = () if backup.metadata.deleting else backup_problems(backup)
+        wrong = (*backup_problems(backup), *times.problems(backup))
+        found = () if backup.metadata.deleting else wrong
         if found:
             words = "; ".join(map(str, found))
             hint = found[0].hint or "mend the spec"

@@ -235,6 +235,45 @@ def test_an_object_whose_cluster_is_gone_goes_too(policy: str) -> None:
     played(story)
 
 
+def test_one_is_begun_at_each_moment_of_a_schedule_and_one_for_all_that_passed_unseen() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(backupMode="oneTime", schedule="*/10 * * * *")
+        await it.until("waits", lambda: it.backup().get("status", {}).get("schedule") is not None)
+        assert begun(it) == 0
+        await it.until("first", lambda: it.is_backed_up() and not it.details()["running"], 900)
+        first = it.details()["url"]
+        assert begun(it) == 1
+        await it.until("second", lambda: begun(it) == 2, 900)
+        await it.until("another", lambda: it.details()["url"] != first)
+        await it.until("whole", lambda: it.is_backed_up() and not it.details()["running"])
+        told = it.backup()["status"]["schedule"]
+        assert told["last"] < told["next"]
+        assert told["lastURL"] == it.details()["url"]
+        assert it.backup()["status"]["doing"] == f"waits until {told['next']}"
+        it.stop()
+        await it.rest(3000)
+        it.slots = it.it.operate(it.assembly)
+        await it.until("caught up", lambda: begun(it) == 3, 100)
+        await it.rest(120)
+        assert begun(it) == 3
+
+    played(story)
+
+
+def test_a_moment_at_which_the_one_before_goes_on_is_left_out_and_that_is_told() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(backupMode="oneTime", schedule="*/10 * * * *")
+        it.it.idle = True
+        await it.until("begun", lambda: begun(it) == 1, 900)
+        await it.until("told", lambda: it.backup()["status"]["schedule"].get("skipped"), 900)
+        await it.rest(60)
+        assert begun(it) == 1
+        it.it.idle = False
+        await it.until("the next", lambda: begun(it) == 2, 900)
+
+    played(story)
+
+
 def test_what_is_too_old_is_deleted_and_the_rest_can_be_restored(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -306,6 +345,7 @@ def test_nothing_is_assumed_of_a_database_that_does_not_answer() -> None:
         ({"fileURL": "file:///a/../b"}, "spec.fileURL"),
         ({"fileURL": None}, "must say where"),
         ({"tag": "a tag"}, "spec.tag"),
+        ({"schedule": "0 3 31 2 *", "backupMode": "oneTime"}, "spec.schedule"),
         ({"customParameters": ["--knob_a=1"]}, "customParameters[0]"),
     ],
 )

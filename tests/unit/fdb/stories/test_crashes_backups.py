@@ -29,6 +29,18 @@ def test_a_backup_is_begun_changed_and_cleaned_up() -> None:
     assert crashed(story, Crashes(), played) > 10
 
 
+def test_a_moment_of_a_schedule_begins_one_backup() -> None:
+    async def story(it: BackupStory, crashes: Crashes) -> None:
+        it.back_up(backupMode="oneTime", schedule="*/20 * * * *")
+        await it.until("armed", lambda: it.backup().get("status", {}).get("schedule") is not None)
+        await it.rest(1100 - it.it.world.clock.now() % 1200)
+        crashes.begin(it)
+        await it.until("whole", lambda: it.is_backed_up() and not it.details()["running"], 400)
+        assert len(it.typed("fdbbackup", "start")) == 1
+
+    assert crashed(story, Crashes(), played) > 5
+
+
 def test_a_restore_is_begun_once() -> None:
     async def story(it: BackupStory, crashes: Crashes) -> None:
         it.back_up()

@@ -112,6 +112,14 @@ class FoundationDBBackupSpec(Part):
         Meta(max_length=64),
         Field(description="What the database calls it, for good; not said: default."),
     ] = ""
+    schedule: Annotated[
+        str,
+        Meta(max_length=100, pattern=rules.SCHEDULE),
+        Field(
+            description="When one is begun, with backupMode: oneTime; as in 0 3 * * *, or @daily,"
+            " in UTC."
+        ),
+    ] = ""
     retention: Annotated[
         BackupRetention | None,
         Field(description="What is deleted of it while it goes on; not said: nothing."),
@@ -163,6 +171,31 @@ class BackupDetails(Part):
     ] = None
 
 
+class BackupTimes(Part):
+    """What has become of the moments of a schedule."""
+
+    since: Annotated[
+        str | None,
+        Field(description="Up to when all moments are dealt with.", format="date-time"),
+    ] = None
+    last: Annotated[
+        str | None, Field(description="For which moment one was last begun.", format="date-time")
+    ] = None
+    next: Annotated[
+        str | None, Field(description="When the next one is begun.", format="date-time")
+    ] = None
+    skipped: Annotated[
+        str | None,
+        Field(
+            description="Which moment was last left out: the one before went on.",
+            format="date-time",
+        ),
+    ] = None
+    last_url: Annotated[str, Field(description="Where the last one lies that is whole.")] = (
+        msgspec.field(default="", name="lastURL")
+    )
+
+
 class BackupExpiry(Part):
     """What was deleted of a backup because it is older than anybody needs it."""
 
@@ -196,6 +229,9 @@ class FoundationDBBackupStatus(Part):
     ] = None
     backup_details: Annotated[
         BackupDetails | None, Field(description="What the database says of it.")
+    ] = None
+    schedule: Annotated[
+        BackupTimes | None, Field(description="What has become of its schedule.")
     ] = None
     retention: Annotated[
         BackupExpiry | None, Field(description="What was deleted of it, and when.")

@@ -44,6 +44,7 @@ def backup_problems(backup: FoundationDBBackup) -> tuple[Problem, ...]:
     if is_ours and not spec.file_url and spec.blob_store_configuration is None:
         hint = "or make only agents, with backupType: unmanaged"
         found.append(Problem("spec", "must say where: blobStoreConfiguration or fileURL", hint))
+    found += _schedule_problems(spec)
     found += _parameter_problems(spec.custom_parameters)
     found += _template_problems(spec)
     return tuple(found)
@@ -84,6 +85,17 @@ def _tag_problems(tag: str) -> Iterator[Problem]:
     if tag and not _TAG.fullmatch(tag):
         words = "must be of letters, digits, '-', '_' and '.', with a letter or digit at both ends"
         yield Problem("spec.tag", f"{words}, got {tag!r}")
+
+
+def _schedule_problems(spec: FoundationDBBackupSpec) -> Iterator[Problem]:
+    if not spec.schedule:
+        return
+    if spec.backup_mode != "oneTime":
+        hint = "one that goes on needs none: set backupMode: oneTime, or take schedule away"
+        yield Problem("spec.schedule", "must go with backupMode: oneTime", hint)
+    if spec.retention is not None:
+        words = "must not be given with schedule: each backup lies by itself then"
+        yield Problem("spec.retention", words)
 
 
 # ------------------------------------------------------------------ places

@@ -188,6 +188,9 @@ def _source(caches: BackupCaches, restore: FoundationDBRestore) -> tuple[str, st
     if details is None or not details.url:
         return "", f"{spec.backup_name} does not say yet where its backup lies"
     if details.restorable is not True:
+        times = backup.status.schedule
+        if times is not None and times.last_url:
+            return times.last_url, ""  # the next one is not whole yet
         return "", f"{spec.backup_name} is not restorable yet"
     return details.url, ""
 

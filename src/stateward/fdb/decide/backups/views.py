@@ -56,6 +56,13 @@ class BackupView:
     runners: tuple[str, ...] = ()
     #: Other objects whose backup lies at the same place.
     sharers: tuple[str, ...] = ()
+    #: Whether one is begun at certain moments; then up to when all of them are dealt with, for
+    #: which one was last begun, and which one came since.
+    is_scheduled: bool = False
+    since: float | None = None
+    last_due: float | None = None
+    due: float | None = None
+    next_due: float | None = None
     #: For how many days it is kept; None: for ever.
     days: int | None = None
     #: When somebody last looked for what is older, and why that was not deleted.
@@ -197,6 +204,26 @@ class DeleteData:
     """Delete all files of a backup."""
 
     url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """Put on record from when on moments count."""
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Put on record that one is to be begun for a moment, and what the tag had before."""
+
+    moment: float
+    former_uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skip:
+    """Leave a moment out: the backup of before goes on."""
+
+    moment: float
 
 
 @dataclass(frozen=True, slots=True)
