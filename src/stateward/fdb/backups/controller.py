@@ -10,11 +10,13 @@ from stateward.core.outcome import DONE, Blocked, Outcome
 from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
 from stateward.fdb.api.backups.checks import backup_problems
 from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
+from stateward.fdb.backups import times
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.chores import Chores
 from stateward.fdb.backups.observe import BackupEyes, look
 from stateward.fdb.backups.pipeline import going_steps, leaving_steps
 from stateward.fdb.backups.seen import BackupSeen
+from stateward.fdb.backups.steps.retain_backup import RetainBackup
 from stateward.fdb.backups.steps.update_backup_agents import UpdateBackupAgents
 from stateward.fdb.backups.telling import StatusWriter, Voice, looked_at_again
 from stateward.fdb.build.backup_agents import wanted_agents
@@ -42,7 +44,9 @@ class BackupReconciler:
         self._clock = voice.clock
         self._writer = StatusWriter(acting.client, voice.clock, BACKUPS, TOLD_EVERY)
         self._agents = UpdateBackupAgents(acting)
-        self._going = going_steps(acting, self._agents)
+        clock = voice.clock
+        retain = RetainBackup(chores, clock)
+        self._going = going_steps(acting, clock, self._agents, retain)
         self._leaving = leaving_steps(acting, chores)
 
     async def reconcile(self, key: ObjectKey) -> Outcome:
@@ -52,7 +56,8 @@ class BackupReconciler:
             self._writer.forget(key)
             return DONE
         began = self._clock.monotonic()
-        found = () if backup.metadata.deleting else backup_problems(backup)
+        wrong = (*backup_problems(backup), *times.problems(backup))
+        found = () if backup.metadata.deleting else wrong
         if found:
             words = "; ".join(map(str, found))
             hint = found[0].hint or "mend the spec"

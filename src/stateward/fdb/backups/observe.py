@@ -6,17 +6,18 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from stateward.core import moments
 from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.facts import Fact, Known, Unknown
 from stateward.fdb.admin.backups.ports import BackupAdmin
 from stateward.fdb.api.backups import urls
-from stateward.fdb.api.backups.backup import DEFAULT_PERIOD
+from stateward.fdb.api.backups.backup import DEFAULT_PERIOD, BackupExpiry
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
-from stateward.fdb.api.backups.stores import url_of
 from stateward.fdb.backups.caches import BackupCaches, cluster_of, tag_of
 from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.backups.seen import BackupSeen
+from stateward.fdb.backups.times import place_of, times_of
 from stateward.fdb.backups.whereabouts import Place, Places
 from stateward.fdb.decide.backups.views import BackupView
 from stateward.fdb.model.names import agents_name
@@ -83,7 +84,7 @@ def _view(
     eyes: BackupEyes, backup: FoundationDBBackup, place: Place, live: Fact[BackupState]
 ) -> BackupView:
     spec, status, metadata = backup.spec, backup.status, backup.metadata
-    url = url_of(spec.blob_store_configuration, spec.file_url, metadata.name)
+    url, times = place_of(backup), times_of(backup, eyes.clock.now())
     others = [it for it in _neighbours(eyes.caches, backup) if it is not backup]
     speaking = [it for it in others if _has_say(eyes.caches, it)]
     return BackupView(
@@ -105,8 +106,24 @@ def _view(
         pausers=_names(it for it in speaking if it.spec.backup_state == "Paused"),
         runners=_names(it for it in speaking if it.spec.backup_state in ("", "Running")),
         sharers=_names(it for it in others if _lies_at(it, _seen_url(backup, url))),
+        is_scheduled=bool(spec.schedule),
+        since=times.since,
+        last_due=times.last,
+        due=times.due,
+        next_due=times.next,
+        days=spec.retention.days if spec.retention is not None else None,
+        tried_at=tried_at(status.retention),
+        not_expired=status.retention.trouble if status.retention is not None else "",
         is_deleting=metadata.deleting,
     )
+
+
+def tried_at(told: BackupExpiry | None) -> float | None:
+    """Return when somebody last looked for what is too old; None: nobody did, as far as is told."""
+    try:
+        return moments.from_rfc3339(told.tried) if told is not None and told.tried else None
+    except ValueError:
+        return None
 
 
 def _neighbours(caches: BackupCaches, backup: FoundationDBBackup) -> Iterator[FoundationDBBackup]:

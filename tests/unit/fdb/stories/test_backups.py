@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from fakes.fdb_backups import BackupStory, played
+from stateward.emulate.fdb.backups import containers
+from stateward.emulate.fdb.backups.cli import describing
+from stateward.emulate.fdb.keys import A_SECOND
+from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.api.kind import CLUSTERS
+from stateward.fdb.decide.backups import retaining
 from stateward.kube.resources import DEPLOYMENTS
 
 
@@ -230,6 +235,91 @@ def test_an_object_whose_cluster_is_gone_goes_too(policy: str) -> None:
     played(story)
 
 
+def test_one_is_begun_at_each_moment_of_a_schedule_and_one_for_all_that_passed_unseen() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(backupMode="oneTime", schedule="*/10 * * * *")
+        await it.until("waits", lambda: it.backup().get("status", {}).get("schedule") is not None)
+        assert begun(it) == 0
+        await it.until("first", lambda: it.is_backed_up() and not it.details()["running"], 900)
+        first = it.details()["url"]
+        assert begun(it) == 1
+        await it.until("second", lambda: begun(it) == 2, 900)
+        await it.until("another", lambda: it.details()["url"] != first)
+        await it.until("whole", lambda: it.is_backed_up() and not it.details()["running"])
+        told = it.backup()["status"]["schedule"]
+        assert told["last"] < told["next"]
+        assert told["lastURL"] == it.details()["url"]
+        assert it.backup()["status"]["doing"] == f"waits until {told['next']}"
+        it.stop()
+        await it.rest(3000)
+        it.slots = it.it.operate(it.assembly)
+        await it.until("caught up", lambda: begun(it) == 3, 100)
+        await it.rest(120)
+        assert begun(it) == 3
+
+    played(story)
+
+
+def test_a_moment_at_which_the_one_before_goes_on_is_left_out_and_that_is_told() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(backupMode="oneTime", schedule="*/10 * * * *")
+        it.it.idle = True
+        await it.until("begun", lambda: begun(it) == 1, 900)
+        await it.until("told", lambda: it.backup()["status"]["schedule"].get("skipped"), 900)
+        await it.rest(60)
+        assert begun(it) == 1
+        it.it.idle = False
+        await it.until("the next", lambda: begun(it) == 2, 900)
+
+    played(story)
+
+
+def test_what_is_too_old_is_deleted_and_the_rest_can_be_restored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(describing, "_DAY", 60 * A_SECOND)  # of ten days that are ten minutes
+    monkeypatch.setattr(retaining, "EVERY", 200.0)
+
+    async def story(it: BackupStory) -> None:
+        it.back_up(snapshotPeriodSeconds=120, retention={"days": 10})
+        await it.backed_up()
+        await it.rest(500)
+        assert it.typed("fdbbackup", "expire") == []
+        assert it.backup()["status"]["retention"]["tried"]
+        await it.until("expired", lambda: len(it.typed("fdbbackup", "expire")) > 2, 3000)
+        assert len(it.typed("fdbbackup", "describe")) < 15
+        told = it.backup()["status"]["retention"]
+        assert told["lastExpired"]
+        assert "trouble" not in told
+        assert not any(line.endswith(" -f") for line in it.typed("fdbbackup", "expire"))
+        folder = it.details()["url"].removeprefix("file://")
+        left = containers.contents(it.it.files, folder)
+        assert left.restorable is not None
+        assert left.restorable[0] == told["restorableAfter"]
+        assert it.said(it.backup(), "Ready") == ("True", "Reconciled")
+        it.edit(retention=None)
+        many = len(it.typed("fdbbackup", "describe"))
+        await it.rest(600)
+        assert len(it.typed("fdbbackup", "describe")) <= many + 1
+
+    played(story)
+
+
+def test_what_could_not_be_deleted_is_told() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(retention={"days": 1})
+        await it.until("looked", lambda: it.typed("fdbbackup", "describe") != [])
+        await it.until("told", lambda: "tried" in it.backup()["status"].get("retention", {}))
+        told = {"retention": {"trouble": "no such bucket"}}
+        it.tell(BACKUPS, "nightly", told)
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "BackupNotExpired")
+        await it.rest(3700)
+        await it.until("mended", it.is_backed_up)
+        assert it.said(it.backup(), "Ready") == ("True", "Reconciled")
+
+    played(story)
+
+
 def test_nothing_is_assumed_of_a_database_that_does_not_answer() -> None:
     async def story(it: BackupStory) -> None:
         it.back_up(deletionPolicy="stop")
@@ -255,6 +345,7 @@ def test_nothing_is_assumed_of_a_database_that_does_not_answer() -> None:
         ({"fileURL": "file:///a/../b"}, "spec.fileURL"),
         ({"fileURL": None}, "must say where"),
         ({"tag": "a tag"}, "spec.tag"),
+        ({"schedule": "0 3 31 2 *", "backupMode": "oneTime"}, "spec.schedule"),
         ({"customParameters": ["--knob_a=1"]}, "customParameters[0]"),
     ],
 )

@@ -29,6 +29,18 @@ def test_a_backup_is_begun_changed_and_cleaned_up() -> None:
     assert crashed(story, Crashes(), played) > 10
 
 
+def test_a_moment_of_a_schedule_begins_one_backup() -> None:
+    async def story(it: BackupStory, crashes: Crashes) -> None:
+        it.back_up(backupMode="oneTime", schedule="*/20 * * * *")
+        await it.until("armed", lambda: it.backup().get("status", {}).get("schedule") is not None)
+        await it.rest(1100 - it.it.world.clock.now() % 1200)
+        crashes.begin(it)
+        await it.until("whole", lambda: it.is_backed_up() and not it.details()["running"], 400)
+        assert len(it.typed("fdbbackup", "start")) == 1
+
+    assert crashed(story, Crashes(), played) > 5
+
+
 def test_a_restore_is_begun_once() -> None:
     async def story(it: BackupStory, crashes: Crashes) -> None:
         it.back_up()
@@ -46,6 +58,23 @@ def test_a_restore_is_begun_once() -> None:
         it.drop("again", RESTORES)
         await it.until("gone", lambda: not it.restored())
         assert it.typed("fdbrestore", "abort") == []
+
+    assert crashed(story, Crashes(), played) > 5
+
+
+def test_keys_are_cleared_once_and_what_is_restored_stays() -> None:
+    async def story(it: BackupStory, crashes: Crashes) -> None:
+        it.back_up()
+        await it.backed_up()
+        await it.rest(60)
+        details = it.details()
+        version = details["latestRestorable"]["version"]
+        it.database.store.write([(b"later", b"1")])
+        crashes.begin(it)
+        it.restore(fileURL=details["url"], backupVersion=version, destinationPolicy="clear")
+        await it.until("over", lambda: it.said(it.restored(), "Completed")[0] == "True")
+        assert it.keys_there() == KEYS
+        await it.until("free to go", lambda: "finalizers" not in it.restored()["metadata"])
 
     assert crashed(story, Crashes(), played) > 5
 

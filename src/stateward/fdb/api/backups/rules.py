@@ -15,6 +15,8 @@ KEY: Final = r"^[A-Za-z0-9/\\-]+$"
 FILE_URL: Final = r"^(file:///[A-Za-z0-9_./-]+)?$"
 #: It reaches command lines, URLs and labels.
 TAG: Final = r"^[A-Za-z0-9]([A-Za-z0-9_.-]*[A-Za-z0-9])?$"
+#: Five fields, or a word for them; whether it ever comes is asked in Python.
+SCHEDULE: Final = r"^(@[a-z]+( [0-9a-z.]+)?|[^ @]+( +[^ ]+){4})?$"
 
 _BOTH: Final = "!(self.?fileURL.orValue('') != '' && has(self.blobStoreConfiguration))"
 
@@ -30,6 +32,16 @@ BACKUP_RULES: Final = (
         field_path=".clusterName",
     ),
     Rule(_BOTH, "fileURL and blobStoreConfiguration must not be given both", field_path=".fileURL"),
+    Rule(
+        "self.?schedule.orValue('') == '' || self.?backupMode.orValue('') == 'oneTime'",
+        "schedule must go with backupMode: oneTime",
+        field_path=".schedule",
+    ),
+    Rule(
+        "self.?schedule.orValue('') == '' || !has(self.retention)",
+        "retention must not be given with schedule: each backup lies by itself then",
+        field_path=".retention",
+    ),
 )
 RESTORE_RULES: Final = (
     Rule(_BOTH, "fileURL and blobStoreConfiguration must not be given both", field_path=".fileURL"),
@@ -38,5 +50,19 @@ RESTORE_RULES: Final = (
         " || (self.?fileURL.orValue('') == '' && !has(self.blobStoreConfiguration))",
         "backupName must not be given with fileURL or blobStoreConfiguration",
         field_path=".backupName",
+    ),
+    # What is deleted was said when the object was made, and by whoever might do that.
+    Rule(
+        "self.?destinationPolicy.orValue('refuse') == oldSelf.?destinationPolicy.orValue('refuse')",
+        "destinationPolicy cannot be changed: make another object instead",
+        field_path=".destinationPolicy",
+    ),
+    Rule(
+        "self.?destinationPolicy.orValue('refuse') != 'clear'"
+        " || (self.destinationClusterName == oldSelf.destinationClusterName"
+        " && self.?keyRanges.orValue([]) == oldSelf.?keyRanges.orValue([]))",
+        "destinationClusterName and keyRanges cannot be changed where keys are cleared:"
+        " make another object instead",
+        field_path=".keyRanges",
     ),
 )

@@ -60,6 +60,8 @@ def starting(view: BackupView) -> Start | Outcome:
     state = view.state
     if state is None or not view.may_act or view.wish == "Stopped" or view.is_done:
         return DONE
+    if view.is_scheduled and view.last_due is None:
+        return DONE  # its first moment is yet to come
     if state.stage is BackupStage.ABORTING:
         return Retry(_ENDING, "BackupEnding", "the backup of before is about to end")
     if not state.stage.is_active:

@@ -18,6 +18,7 @@ from stateward.fdb.api.backups.backup import (
     BackupDetails,
     BackupGenerations,
     BackupPoint,
+    BackupTimes,
     FoundationDBBackupStatus,
 )
 from stateward.fdb.decide.backups import backing
@@ -64,6 +65,7 @@ def backup_status(
         agent_count=told.agents.ready,
         deployment_configured=told.agents.configured,
         backup_details=details,
+        schedule=_times(view, former.schedule, details),
         generations=truths,
         blockers=blockers(former.blockers, told.said, (), told.now),
         conditions=conditions.merge(former.conditions, said, told.now),
@@ -91,6 +93,8 @@ def _doing(view: BackupView, outcomes: Sequence[Outcome]) -> str:
         return short(waiting.message)
     state = view.state
     if view.is_unmanaged or state is None or not state.stage.is_active:
+        if view.is_scheduled and view.next_due is not None and view.wish == "Running":
+            return f"waits until {moments.to_rfc3339(view.next_due)}"
         return _REST
     if state.paused:
         return "paused: no agent of the cluster works"
@@ -171,6 +175,21 @@ def _details(view: BackupView, former: BackupDetails | None) -> BackupDetails | 
         state=str(state.stage),
         latest_restorable=_point(state.restorable, before.latest_restorable),
         last_snapshot=_point(running.snapshot_end if running else None, before.last_snapshot),
+    )
+
+
+def _times(
+    view: BackupView, former: BackupTimes | None, details: BackupDetails | None
+) -> BackupTimes | None:
+    """Return what has become of a schedule; of none, nothing."""
+    if not view.is_scheduled:
+        return None
+    told = former or BackupTimes()
+    is_whole = details is not None and details.restorable is True and details.running is False
+    return replace(
+        told,
+        next=moments.to_rfc3339(view.next_due) if view.next_due is not None else told.next,
+        last_url=details.url if details is not None and is_whole else told.last_url,
     )
 
 

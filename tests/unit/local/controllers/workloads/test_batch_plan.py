@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from stateward.core.calendar.schedule import Schedule
 from stateward.core.errors import SpecInvalid
 from stateward.core.moments import from_rfc3339, to_rfc3339
 from stateward.kube.meta import ObjectMeta, OwnerReference
@@ -25,7 +26,6 @@ from stateward.local.controllers.workloads.batch.ledger import (
     read_indexes,
     written_indexes,
 )
-from stateward.local.controllers.workloads.batch.schedule import Schedule
 from stateward.local.controllers.workloads.pods import Seen
 
 NOW = 1_800_000_000.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stateward.core.calendar.schedule import Schedule
 from stateward.core.errors import SpecInvalid
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry
 from stateward.kube.errors import AlreadyExists, ApiError
@@ -16,7 +17,6 @@ from stateward.local.controllers.workloads.batch.cron_plan import (
     job_name,
     plan,
 )
-from stateward.local.controllers.workloads.batch.schedule import Schedule
 from stateward.local.controllers.workloads.custody import controls
 from stateward.local.controllers.workloads.hands import Hands
 from stateward.local.documents import Document

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
+from stateward.core.calendar.schedule import Schedule
 from stateward.core.moments import to_rfc3339
 from stateward.kube.codec import Json
 from stateward.kube.meta import ObjectMeta
 from stateward.kube.resources import CRON_JOBS, JOBS
 from stateward.local.conditions import is_true
 from stateward.local.controllers.workloads.batch import job_status
-from stateward.local.controllers.workloads.batch.schedule import Schedule
 from stateward.local.controllers.workloads.pods import moment, number, owner_reference
 from stateward.local.documents import Document
 

@@ -1,4 +1,4 @@
-"""When a CronJob is due: its schedule in its time zone, as moments in seconds since the epoch."""
+"""When what comes again is due: a schedule in its time zone, as moments since the epoch."""
 
 from __future__ import annotations
 

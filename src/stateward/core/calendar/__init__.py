@@ -1,0 +1,1 @@
+"""What comes again at certain moments."""
