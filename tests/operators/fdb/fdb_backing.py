@@ -16,14 +16,17 @@ from local.clusters import processes_with
 from operators.fdb.fdb_hands import CLUSTER, NAMESPACE
 from operators.fdb.fdb_person import Person
 from operators.fdb.fdb_worlds import PACE, PACE_VARIABLE, PATIENCE, VERSION
-from stateward.fdb.backups import assembling, telling
+from stateward.fdb.backups import assembling, controller, telling
+from stateward.fdb.backups.restores import controller as restores
 from stateward.fdb.backups.steps import leave_backup
 from stateward.fdb.decide.backups import backing, restoring
 from stateward.kube.codec import Json
 
-#: Where it stands for how many seconds nobody looks again at what tells nobody of itself.
+#: Where it stands for how many seconds nobody looks again, or tells again.
 _LOOKS: Final = (
     (assembling, "_LOOK_AGAIN"),
+    (controller, "TOLD_EVERY"),
+    (restores, "TOLD_EVERY"),
     (telling, "_BLOCKED_AGAIN"),
     (leave_backup, "_AGAIN"),
     (backing, "_AGAIN"),

@@ -20,7 +20,7 @@ from operators.fdb.fdb_backing import (
 )
 from operators.fdb.fdb_hands import CLUSTER, NAMESPACE
 from operators.fdb.fdb_person import with_kubectl
-from operators.fdb.fdb_worlds import World, world
+from operators.fdb.fdb_worlds import PATIENCE, World, world
 
 
 @asynccontextmanager
@@ -89,6 +89,56 @@ async def test_a_backup_is_made_paused_changed_and_ended_and_files_go_only_by_cl
         assert not you.files("moved")
         assert not you.agents("nightly")
         del loose
+
+
+async def test_what_was_overwritten_and_cleared_comes_back_once_whoever_is_killed_meanwhile(
+    plane: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with backing(plane, tmp_path, monkeypatch) as (it, you):
+        async with it.operating(name="one"):
+            await it.reconciled(CLUSTER)
+            early = await you.write("set a 1; set b 2; set c 3")
+            await you.back_up("nightly")
+            await you.restorable("nightly", early)
+            late = await you.write("set a 9; clear b; set d 4")
+            await you.restorable("nightly", late)
+
+            # Nothing is restored over what is there.
+            await you.restore("early", backupName="nightly", backupVersion=early)
+            hint = await you.said("fdbrestore", "early", "Failed", "DestinationNotEmpty")
+            assert "non-empty" in hint
+            assert await you.keys() == {"a": "9", "c": "3", "d": "4"}
+
+            # It goes on by itself once that is cleared; while agents are paused, nothing does.
+            await you.patch("nightly", backupState="Paused")
+            await you.said("fdbbackup", "nightly", "Paused", "Paused")
+            await you.write(CLEARED)
+            await you.said("fdbrestore", "early", "Paused", "AgentsPaused")
+            await you.restore("late", backupName="nightly", backupVersion=late)
+            who = await you.said("fdbrestore", "late", "Ready", "AnotherRestoreRuns")
+            assert "early" in who
+            before = await you.get("fdbrestore", "early")
+        begun = it.asked("start")
+
+        # Who follows an operator that was killed follows the restore, and does not begin it again.
+        async with it.operating(name="two"):
+            await you.patch("nightly", backupState="Running")
+            await you.person("wait", "--for=condition=Completed", "fdbrestore/early", SOON)
+            after = await you.get("fdbrestore", "early")
+            assert after["status"]["uid"] == before["status"]["uid"]
+            assert after["status"]["version"] == early
+            assert await you.keys() == {"a": "1", "b": "2", "c": "3"}
+            # The other one has its turn, and finds what the first has brought back.
+            await you.said("fdbrestore", "late", "Failed", "DestinationNotEmpty")
+            assert it.asked("start") > begun, "it was asked for"
+            await you.write(CLEARED)
+            await you.person("wait", "--for=condition=Completed", "fdbrestore/late", SOON)
+            assert await you.keys() == {"a": "9", "c": "3", "d": "4"}
+            assert "Committed" in await you.typed("writemode on; set e 5"), "nothing is locked"
+
+
+CLEARED = r'clearrange "" \xff'
+SOON = f"--timeout={PATIENCE:g}s"
 
 
 def is_moved(item: object, place: str) -> bool:
