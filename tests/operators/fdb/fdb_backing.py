@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from local.clusters import processes_with
-from operators.fdb.fdb_hands import CLUSTER, NAMESPACE
+from operators.fdb.fdb_hands import CLUSTER
 from operators.fdb.fdb_person import Person
 from operators.fdb.fdb_worlds import PACE, PACE_VARIABLE, PATIENCE, VERSION
 from stateward.fdb.backups import assembling, controller, telling
@@ -116,9 +116,7 @@ class Backer:
         found: Json = json.loads(text) if text.strip() else {}
         return found
 
-    async def until(
-        self, kind: str, name: str, what: str, holds: Callable[[Json], object]
-    ) -> Json:
+    async def until(self, kind: str, name: str, what: str, holds: Callable[[Json], object]) -> Json:
         """Wait until something is true of an object; say how it stands when it does not come."""
         found: Json = {}
         try:
@@ -162,7 +160,9 @@ class Backer:
 
     async def keys(self) -> dict[str, str]:
         """Return all keys with their values."""
-        rows = (it.split("' is `") for it in (await self.typed('getrange "" \\xff 1000')).splitlines())
+        rows = (
+            it.split("' is `") for it in (await self.typed('getrange "" \\xff 1000')).splitlines()
+        )
         return {it[0][1:]: it[1][:-1] for it in rows if len(it) == 2}
 
     def files(self, place: str) -> list[Path]:

@@ -18,7 +18,7 @@ from operators.fdb.fdb_backing import (
     looking_often,
     of,
 )
-from operators.fdb.fdb_hands import CLUSTER, NAMESPACE
+from operators.fdb.fdb_hands import CLUSTER
 from operators.fdb.fdb_person import with_kubectl
 from operators.fdb.fdb_worlds import PATIENCE, World, world
 
@@ -79,7 +79,9 @@ async def test_a_backup_is_made_paused_changed_and_ended_and_files_go_only_by_cl
 
         # With the object: nothing; the backup; or its files as well.
         await you.back_up("loose", tag="loose", agentCount=0)
-        loose = await you.until("fdbbackup", "loose", "goes on", lambda now: details(now).get("running"))
+        loose = await you.until(
+            "fdbbackup", "loose", "goes on", lambda now: details(now).get("running")
+        )
         for name in ("loose", "hourly", "nightly"):
             await you.delete("fdbbackup", name)
         for name in ("loose", "hourly", "nightly"):

@@ -11,6 +11,7 @@ from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.facts import Fact, Known, Unknown
 from stateward.fdb.admin.backups.ports import RestoreAdmin
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import FoundationDBRestore
 from stateward.fdb.api.backups.restore import FoundationDBRestoreStatus
 from stateward.fdb.api.backups.stores import url_of
@@ -157,7 +158,7 @@ def _source(caches: BackupCaches, restore: FoundationDBRestore) -> tuple[str, st
         return "", f"{spec.backup_name} does not say yet where its backup lies"
     if details.restorable is not True:
         return "", f"{spec.backup_name} is not restorable yet"
-    return details.url, ""
+    return urls.bare(details.url), ""
 
 
 def _others(caches: BackupCaches, restore: FoundationDBRestore) -> tuple[str, ...]:

@@ -53,6 +53,9 @@ class BackupView:
     runners: tuple[str, ...] = ()
     #: Other objects whose backup lies at the same place.
     sharers: tuple[str, ...] = ()
+    #: Restores that are begun and not over, and read what lies there.
+    readers: tuple[str, ...] = ()
+    now: float = 0.0
     is_deleting: bool = False
 
     @property
