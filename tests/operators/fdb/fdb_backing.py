@@ -91,14 +91,14 @@ class Backer:
         await self.apply("fdbrestore", name, {"destinationClusterName": CLUSTER} | over)
 
     async def apply(self, kind: str, name: str, spec: Json) -> str:
-        """Apply a manifest; nothing it says of ours that is None."""
-        document = {
-            "apiVersion": "apps.foundationdb.org/v1beta2",
-            "kind": _KINDS[kind],
-            "metadata": {"name": name},
-            "spec": {key: it for key, it in spec.items() if it is not None},
-        }
-        return await self.person("apply", "-f", "-", stdin=yaml.safe_dump(document))
+        """Apply a manifest; what is None in it is not said."""
+        return await self.person("apply", "-f", "-", stdin=_manifest(kind, name, spec))
+
+    async def refused(self, kind: str, name: str, spec: Json) -> str:
+        """Apply a manifest that the server must refuse; return why."""
+        with pytest.raises(AssertionError) as caught:
+            await self.person("apply", "-f", "-", stdin=_manifest(kind, name, spec))
+        return str(caught.value)
 
     async def patch(self, name: str, kind: str = "fdbbackup", **spec: Any) -> None:
         """Change a spec."""
@@ -137,6 +137,11 @@ class Backer:
         )
         return of(found, type_)[2]
 
+    async def told_of(self, *kinds: str) -> str:
+        """Return all that is told of objects, without what was asked for."""
+        found = json.loads(await self.person("get", ",".join(kinds), "-o", "json"))["items"]
+        return json.dumps([{**it, "spec": None, "metadata": None} for it in found])
+
     async def gone(self, kind: str, name: str) -> None:
         """Wait until there is no such object."""
         await self.until(kind, name, "gone", lambda it: not it)
@@ -173,6 +178,16 @@ class Backer:
         """Return the processes of the agents of a backup."""
         found = processes_with(str(self.person.it.cluster.kubeconfig.parent))
         return {it for it in found if _is_agent(it, name)}
+
+
+def _manifest(kind: str, name: str, spec: Json) -> str:
+    document = {
+        "apiVersion": "apps.foundationdb.org/v1beta2",
+        "kind": _KINDS[kind],
+        "metadata": {"name": name},
+        "spec": {key: it for key, it in spec.items() if it is not None},
+    }
+    return yaml.safe_dump(document)
 
 
 def _is_agent(process: int, backup: str) -> bool:

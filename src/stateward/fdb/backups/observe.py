@@ -146,7 +146,7 @@ def _seen_url(backup: FoundationDBBackup, url: str) -> str:
 
 
 def _sharers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
-    """Return who has a backup at the same place, of whatever cluster: asked before it is deleted."""
+    """Return who has a backup at the same place, of whatever cluster; asked of who goes."""
     if not backup.metadata.deleting or not url:
         return ()
     every = (it for it in caches.backups if it is not backup and _lies_at(it, url))
