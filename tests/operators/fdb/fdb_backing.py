@@ -33,6 +33,7 @@ _LOOKS: Final = (
     (backing, "_ENDING"),
     (restoring, "_AGAIN"),
     (restoring, "_FOLLOWED"),
+    (restoring, "_LATE"),
 )
 #: A database of one process of each kind: it is about backups here.
 SMALL: Final[Json] = {
@@ -105,9 +106,9 @@ class Backer:
         body = json.dumps({"spec": spec})
         await self.person("patch", kind, name, "--type=merge", "-p", body)
 
-    async def delete(self, kind: str, name: str) -> None:
-        """Delete an object; it need not be gone then."""
-        await self.person("delete", kind, name, "--wait=false")
+    async def delete(self, *named: str) -> None:
+        """Delete objects, as in fdbbackup/nightly; they need not be gone then."""
+        await self.person("delete", *named, "--wait=false")
 
     # ------------------------------------------------------------------ looking
     async def get(self, kind: str, name: str) -> Json:

@@ -84,8 +84,7 @@ async def test_a_backup_is_made_paused_changed_and_ended_and_files_go_only_by_cl
         # With the object: nothing; the backup; or its files as well.
         await you.back_up("loose", tag="loose", agentCount=0)
         await you.until("fdbbackup", "loose", "goes on", lambda now: details(now).get("running"))
-        for name in ("loose", "hourly", "nightly"):
-            await you.delete("fdbbackup", name)
+        await you.delete("fdbbackup/loose", "fdbbackup/hourly", "fdbbackup/nightly")
         for name in ("loose", "hourly", "nightly"):
             await you.gone("fdbbackup", name)
         assert you.files("hourly")
@@ -205,8 +204,7 @@ async def all_are_told(you: Backer) -> None:
 
 async def all_can_go(you: Backer) -> None:
     """Delete what cannot be."""
-    for number, (kind, *_) in enumerate(TOLD):
-        await you.delete(kind, f"wrong-{number}")
+    await you.delete(*(f"{kind}/wrong-{number}" for number, (kind, *_) in enumerate(TOLD)))
     for number, (kind, *_) in enumerate(TOLD):
         await you.gone(kind, f"wrong-{number}")
 
@@ -240,11 +238,10 @@ async def test_what_cannot_be_is_told_others_go_on_and_every_object_can_be_delet
 
         # Everything goes, also when there is no cluster any more; and files with what has them.
         await all_can_go(you)
-        await you.delete("fdb", CLUSTER)
+        await you.delete(f"fdb/{CLUSTER}")
         await you.said("fdbbackup", "blocked", "Degraded", "ClusterMissing")
         assert you.files("nightly")
-        for name in ("nightly", "blocked"):
-            await you.delete("fdbbackup", name)
+        await you.delete("fdbbackup/nightly", "fdbbackup/blocked")
         for name in ("nightly", "blocked"):
             await you.gone("fdbbackup", name)
             assert not you.files(name)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from stateward.core import moments
 from stateward.core.clock import Clock
 from stateward.core.outcome import DONE, Blocked, Outcome
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import RESTORES
 from stateward.fdb.api.backups.restore import FoundationDBRestoreSpec
 from stateward.fdb.api.backups.stores import knobs
@@ -75,7 +78,16 @@ class StartRestore:
         except ValueError as error:
             return Blocked("SpecInvalid", f"spec must be possible: {error}", "mend the spec")
         said = "RestoreBegun", f"restore {seen.view.tag} is begun"
-        return await self._acting.order(RESTORES, seen.restore, said, seen.admin.start, order)
+        ask = seen.admin.start
+        return _placed(await self._acting.order(RESTORES, seen.restore, said, ask, order), order)
+
+
+def _placed(outcome: Outcome, order: RestoreOrder) -> Outcome:
+    """Say where there must be a backup: the database only says that there is none."""
+    if not isinstance(outcome, Blocked) or outcome.reason != "BackupMissing":
+        return outcome
+    words = f"there must be a backup at {urls.shown(order.url)}: {outcome.message}"
+    return replace(outcome, message=words)
 
 
 def _order(seen: RestoreSeen) -> RestoreOrder:
