@@ -32,12 +32,14 @@ from stateward.app.local import ControlPlane, running
 from stateward.core.ports import Ports
 from stateward.core.version import Version
 from stateward.emulate.fdb.programs.pace import VARIABLE as PACE_VARIABLE
+from stateward.fdb.admin.backups.databases import ProgramBackupDatabases
 from stateward.fdb.admin.costs import Meter
 from stateward.fdb.admin.databases import ProgramDatabases
 from stateward.fdb.admin.pod_agent.http import HttpAgents
 from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.admin.session import Session, Shared
 from stateward.fdb.admin.turns import Turns
+from stateward.fdb.api.backups.kinds import BACKUPS, RESTORES
 from stateward.fdb.api.kind import (
     CLUSTERS,
     PROCESS_GROUPS,
@@ -138,6 +140,7 @@ class World:
         access = from_kubeconfig([self.cluster.kubeconfig], {})
         ports = self.ports.stream(name)
         databases, agents = ProgramDatabases(self.shared), HttpAgents()
+        backups = ProgramBackupDatabases(self.shared)
         options = FdbOptions(
             databases=databases,
             agents=by_pod(agents),
@@ -146,6 +149,7 @@ class World:
             selector=selector,
             window=window,
             lease=None,
+            backups=backups,
         )
         async with HttpClient(access, ports.clock, ports.chance, field_manager="fdb") as wire:
             made = assemble(wire, ports, name, Metrics(ports.clock), options=options)
@@ -157,6 +161,7 @@ class World:
                 await asyncio.gather(task, return_exceptions=True)
                 await agents.close()
                 databases.close()
+                backups.close()
 
     # ------------------------------------------------------------------ the user
 
@@ -273,7 +278,7 @@ async def _until_served(client: Client) -> None:
     async with asyncio.timeout(PATIENCE):
         while True:
             with suppress(ApiError):  # a kind that is new is a page not found, for a moment
-                for kind in (CLUSTERS, PROCESS_GROUPS):
+                for kind in (CLUSTERS, PROCESS_GROUPS, BACKUPS, RESTORES):
                     await client.list(kind)
                 return
             await asyncio.sleep(0.1)

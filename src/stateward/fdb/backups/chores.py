@@ -137,6 +137,8 @@ class ChoreReconciler:
             wrote("the files of a backup were deleted", object=str(key), url=urls.shown(chore.url))
         except PeerError as error:
             said = error.message
+        except ValueError as error:  # that is no place to delete: trying again changes nothing
+            said = str(error)
         self._chores.end(chore, said)
         return DONE
 

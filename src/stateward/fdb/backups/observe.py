@@ -13,7 +13,8 @@ from stateward.core.facts import Fact, Known, Unknown
 from stateward.fdb.admin.backups.ports import BackupAdmin
 from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.backup import DEFAULT_PERIOD, BackupExpiry
-from stateward.fdb.api.backups.kinds import FoundationDBBackup
+from stateward.fdb.api.backups.kinds import FoundationDBBackup, FoundationDBRestore
+from stateward.fdb.api.backups.stores import url_of
 from stateward.fdb.backups.caches import BackupCaches, cluster_of, tag_of
 from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.backups.seen import BackupSeen
@@ -22,7 +23,7 @@ from stateward.fdb.backups.whereabouts import Place, Places
 from stateward.fdb.decide.backups.views import BackupView
 from stateward.fdb.model.names import agents_name
 from stateward.fdb.status.backups.backup import BackupState
-from stateward.kube.meta import ObjectKey
+from stateward.kube.meta import Object, ObjectKey
 
 SOURCE: Final = "fdbbackup"
 
@@ -105,7 +106,9 @@ def _view(
         holder=_holder(backup, others),
         pausers=_names(it for it in speaking if it.spec.backup_state == "Paused"),
         runners=_names(it for it in speaking if it.spec.backup_state in ("", "Running")),
-        sharers=_names(it for it in others if _lies_at(it, _seen_url(backup, url))),
+        sharers=_sharers(eyes.caches, backup, _seen_url(backup, url)),
+        readers=_readers(eyes.caches, backup, _seen_url(backup, url)),
+        now=eyes.clock.now(),
         is_scheduled=bool(spec.schedule),
         since=times.since,
         last_due=times.last,
@@ -160,9 +163,49 @@ def _seen_url(backup: FoundationDBBackup, url: str) -> str:
     return told
 
 
+def _sharers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
+    """Return who has a backup at the same place, of whatever cluster; asked of who goes."""
+    if not backup.metadata.deleting or not url:
+        return ()
+    every = (it for it in caches.backups if it is not backup and _lies_at(it, url))
+    return _beside(backup, (it for it in every if not _gives_way(it, backup)))
+
+
 def _lies_at(backup: FoundationDBBackup, url: str) -> bool:
     details = backup.status.backup_details
-    return bool(url) and details is not None and urls.is_same(details.url, url)
+    return details is not None and urls.is_same(details.url, url)
+
+
+def _gives_way(other: FoundationDBBackup, backup: FoundationDBBackup) -> bool:
+    """Tell whether an object has ended and goes as well: of such two the older one is first."""
+    details = other.status.backup_details
+    is_over = details is not None and details.running is False
+    return other.metadata.deleting and is_over and _age(backup) < _age(other)
+
+
+def _readers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
+    """Return the restores that read what is to be deleted, into whatever cluster."""
+    if not backup.metadata.deleting or not url:
+        return ()
+    return _beside(backup, (it for it in caches.restores if _reads(it, backup, url)))
+
+
+def _reads(restore: FoundationDBRestore, backup: FoundationDBBackup, url: str) -> bool:
+    spec, status = restore.spec, restore.status
+    if status.begun is None or status.state in ("completed", "aborted"):
+        return False
+    here = restore.metadata.namespace == backup.metadata.namespace
+    if here and spec.backup_name == backup.metadata.name:
+        return True
+    asked = url_of(spec.blob_store_configuration, spec.file_url, restore.metadata.name)
+    return any(urls.is_same(it, url) for it in (status.url, asked) if it)
+
+
+def _beside(backup: FoundationDBBackup, some: Iterable[Object]) -> tuple[str, ...]:
+    """Return names as they are said beside an object: with their namespace if it is another."""
+    mine = backup.metadata.namespace
+    keys = (it.metadata.key for it in some)
+    return tuple(sorted(it.name if it.namespace == mine else str(it) for it in keys))
 
 
 def _names(some: Iterable[FoundationDBBackup]) -> tuple[str, ...]:

@@ -179,6 +179,8 @@ GONE = {"cluster": ClusterIs.GONE, "live": Unknown("none")}
         ("-", CLEANUP, LetGo),
         ("?", CLEANUP, Retry),
         ("a", {**CLEANUP, "sharers": ("other",)}, Blocked),
+        ("d", {**CLEANUP, "readers": ("again",)}, Abort),
+        ("a", {**CLEANUP, "readers": ("again",)}, Retry),
         ("?", GONE, LetGo),
         ("?", {**GONE, **CLEANUP}, LetGo),
         ("?", {**GONE, **CLEANUP, "seen_url": URL}, DeleteData),
@@ -188,6 +190,12 @@ GONE = {"cluster": ClusterIs.GONE, "live": Unknown("none")}
 )
 def test_leaving(picture: str, over: dict[str, Any], found: type) -> None:
     assert isinstance(backing.leaving(view(picture, **over)), found)
+
+
+def test_what_is_deleted_is_named_without_what_is_secret() -> None:
+    begun = live("a", url="blobstore://key:secret@store:443/n?bucket=b")
+    found = backing.leaving(view("a", **CLEANUP, live=begun))
+    assert found == DeleteData("blobstore://key@store:443/n?bucket=b")
 
 
 @pytest.mark.parametrize(

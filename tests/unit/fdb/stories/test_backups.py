@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from fakes.fdb_backups import BackupStory, played
+from fakes.fdb_stories import KEYS
 from stateward.emulate.fdb.backups import containers
 from stateward.emulate.fdb.backups.cli import describing
+from stateward.emulate.fdb.backups.files import Unusable
 from stateward.emulate.fdb.keys import A_SECOND
 from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.api.kind import CLUSTERS
@@ -356,5 +358,98 @@ def test_what_cannot_be_honoured_is_told(over: dict[str, Any], word: str) -> Non
         (blocker,) = it.backup()["status"]["blockers"]
         assert word in blocker["message"]
         assert it.it.lines == []
+
+    played(story)
+
+
+def test_one_that_cannot_write_says_so_and_goes_on_when_it_can() -> None:
+    async def story(it: BackupStory) -> None:
+        def refuse(path: str, raw: bytes) -> None:
+            raise Unusable(f"Permission denied ({path})")
+
+        write, it.it.files.write = it.it.files.write, refuse  # type: ignore[method-assign]
+        it.back_up()
+        await it.until(
+            "told", lambda: it.said(it.backup(), "Degraded") == ("True", "BackupStalled"), 1200
+        )
+        assert it.said(it.backup(), "Restorable") == ("False", "NotRestorable")
+        it.it.files.write = write  # type: ignore[method-assign]
+        await it.backed_up()
+        await it.until("well", lambda: it.said(it.backup(), "Degraded")[1] == "AllWell")
+
+    played(story)
+
+
+def test_one_whose_spec_is_spoilt_says_what_keeps_it_from_going() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(deletionPolicy="cleanup")
+        await it.backed_up()
+        it.edit(version="latest")
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "SpecInvalid")
+        it.delete(CLUSTERS, "shop")
+        await it.rest(60)
+        it.drop()
+        await it.rest(120)
+        (blocker,) = it.backup()["status"]["blockers"]
+        assert "spec.version must be" in blocker["message"]
+        it.edit(version="7.3.63")
+        await it.until("gone", lambda: not it.backup())
+        assert len(it.typed("fdbbackup", "delete")) == 1
+
+    played(story)
+
+
+def test_one_that_was_begun_by_hand_with_a_secret_is_taken_over_and_deleted_without_it() -> None:
+    async def story(it: BackupStory) -> None:
+        place = "store:443/n?bucket=fdb-backups"
+        words = ("-d", f"blobstore://key:secret@{place}", "-s", "20", "-z")
+        await it.by_hand("start", "-t", "default", *words)
+        store = {"accountName": "key@store", "backupName": "n"}
+        it.back_up(fileURL=None, blobStoreConfiguration=store, deletionPolicy="cleanup")
+        await it.backed_up()
+        assert "secret" not in str(it.backup())
+        it.drop()
+        await it.until("gone", lambda: not it.backup())
+        assert it.typed("fdbbackup", "delete") == [f"fdbbackup delete -d blobstore://key@{place}"]
+
+    played(story)
+
+
+def test_files_are_not_deleted_while_a_restore_reads_them() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(deletionPolicy="cleanup")
+        await it.backed_up()
+        known = it.details()
+        it.back_up("other", tag="other", backupState="Paused")
+        await it.until("paused", lambda: it.said(it.backup("other"), "Paused")[0] == "True")
+        it.empty()
+        version = known["latestRestorable"]["version"]
+        it.restore(fileURL=known["url"], backupVersion=version)
+        await it.until("begun", lambda: "queued" in str(it.restored().get("status")))
+        it.drop()
+        await it.until(
+            "waits", lambda: it.said(it.backup(), "Progressing")[1] == "BackupBeingRestored"
+        )
+        it.edit("other", backupState="Running")
+        await it.until("restored", lambda: it.said(it.restored(), "Completed")[0] == "True")
+        await it.until("gone", lambda: not it.backup())
+        assert it.keys_there() == KEYS
+        assert it.it.files.list(known["url"].removeprefix("file://")) == []
+
+    played(story)
+
+
+def test_of_two_in_one_place_that_are_both_deleted_the_older_one_goes_first() -> None:
+    async def story(it: BackupStory) -> None:
+        store = {"accountName": "key@store", "backupName": "n"}
+        over = {"fileURL": None, "blobStoreConfiguration": store, "deletionPolicy": "cleanup"}
+        it.back_up(**over)
+        await it.backed_up()
+        it.back_up("other", tag="other", **over)
+        await it.backed_up("other")
+        it.drop()
+        await it.until("waits", lambda: it.said(it.backup(), "Progressing")[1] == "BackupShared")
+        it.drop("other")
+        await it.until("gone", lambda: not it.backup() and not it.backup("other"))
 
     played(story)

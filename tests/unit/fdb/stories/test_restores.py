@@ -205,5 +205,7 @@ def test_a_version_that_is_not_there_and_a_backup_that_is_not_are_told() -> None
                 f"{name} is told",
                 lambda name=name, word=word: it.said(it.restored(name), "Failed")[1] == word,  # type: ignore[misc]
             )
+        (blocker,) = it.restored("nowhere")["status"]["blockers"]
+        assert "there must be a backup at file:///nowhere" in blocker["message"]
 
     played(story)

@@ -79,6 +79,18 @@ def shown(url: str) -> str:
     return f"{found['scheme']}{found['secret'].partition(':')[0]}:***@{found['rest']}"
 
 
+def bare(url: str) -> str:
+    """Return a URL with nothing of an account but its first word: programs read secrets from files.
+
+    >>> bare("blobstore://key:***@host/n?bucket=b")
+    'blobstore://key@host/n?bucket=b'
+    """
+    found = _URL.fullmatch(url)
+    if found is None or not found["secret"]:
+        return url
+    return f"{found['scheme']}{found['secret'].partition(':')[0]}@{found['rest']}"
+
+
 def _essence(url: str) -> str:
     """Return what tells one place from another."""
     found = _URL.fullmatch(url)

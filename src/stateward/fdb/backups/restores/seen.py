@@ -11,6 +11,7 @@ from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.facts import Fact, Known, Unknown
 from stateward.fdb.admin.backups.ports import Clearing, RestoreAdmin
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import FoundationDBRestore
 from stateward.fdb.api.backups.restore import FoundationDBRestoreStatus
 from stateward.fdb.api.backups.stores import url_of
@@ -192,7 +193,7 @@ def _source(caches: BackupCaches, restore: FoundationDBRestore) -> tuple[str, st
         if times is not None and times.last_url:
             return times.last_url, ""  # the next one is not whole yet
         return "", f"{spec.backup_name} is not restorable yet"
-    return details.url, ""
+    return urls.bare(details.url), ""
 
 
 def _others(caches: BackupCaches, restore: FoundationDBRestore) -> tuple[str, ...]:

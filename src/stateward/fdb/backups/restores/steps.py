@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from stateward.core import moments
 from stateward.core.clock import Clock
 from stateward.core.outcome import DONE, Blocked, Outcome
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import RESTORES
 from stateward.fdb.api.backups.restore import FoundationDBRestoreSpec
 from stateward.fdb.api.backups.stores import knobs
@@ -81,13 +84,14 @@ class StartRestore:
         except ValueError as error:
             return Blocked("SpecInvalid", f"spec must be possible: {error}", "mend the spec")
         said = "RestoreBegun", f"restore {seen.view.tag} is begun"
-        found = await self._acting.order(RESTORES, seen.restore, said, seen.admin.start, order)
+        ask = seen.admin.start
+        found = await self._acting.order(RESTORES, seen.restore, said, ask, order)
         is_full = isinstance(found, Blocked) and found.reason == "DestinationNotEmpty"
         if is_full and restoring.may_clear(seen.view):
             at = moments.to_rfc3339(self._clock.now())
             await self._write(seen, {"clearing": {"at": at, "done": False}})
             return done("ClearingNoted", "that keys are to be cleared before is on record")
-        return found
+        return _placed(found, order)
 
     async def _clear(self, seen: RestoreSeen) -> Outcome:
         """Take keys away, by a transaction that does so once."""
@@ -98,6 +102,14 @@ class StartRestore:
         said = "KeysCleared", f"all keys {what} are cleared, before {tag} is begun"
         ask = seen.clearing.clear
         return await self._acting.order(RESTORES, seen.restore, said, ask, tag, ranges)
+
+
+def _placed(outcome: Outcome, order: RestoreOrder) -> Outcome:
+    """Say where there must be a backup: the database only says that there is none."""
+    if not isinstance(outcome, Blocked) or outcome.reason != "BackupMissing":
+        return outcome
+    words = f"there must be a backup at {urls.shown(order.url)}: {outcome.message}"
+    return replace(outcome, message=words)
 
 
 def _order(seen: RestoreSeen) -> RestoreOrder:

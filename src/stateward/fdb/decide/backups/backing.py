@@ -162,7 +162,12 @@ def _files(view: BackupView, url: str) -> Leaving | Outcome:
             f"its files must be its own to be deleted, and {who} has its backup there too",
             "set spec.deletionPolicy: stop, which keeps them; or delete the other one first",
         )
-    return DeleteData(url)
+    if view.readers:
+        who = some_of(view.readers, _SHOWN)
+        words = f"its files are deleted when nobody restores from them any more: {who} does"
+        return Retry(_AGAIN, "BackupBeingRestored", words)
+    # It may have been begun by somebody who put a secret there, which no status shows.
+    return DeleteData(urls.bare(url))
 
 
 def former_uid(view: BackupView, status: FoundationDBBackupStatus) -> str:

@@ -56,6 +56,9 @@ class BackupView:
     runners: tuple[str, ...] = ()
     #: Other objects whose backup lies at the same place.
     sharers: tuple[str, ...] = ()
+    #: Restores that are begun and not over, and read what lies there.
+    readers: tuple[str, ...] = ()
+    now: float = 0.0
     #: Whether one is begun at certain moments; then up to when all of them are dealt with, for
     #: which one was last begun, and which one came since.
     is_scheduled: bool = False

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, TypeAlias
 
+from stateward.core import moments
 from stateward.core.outcome import Blocked, Done, Outcome
 from stateward.fdb.api.backups.backup import BackupDetails
 from stateward.fdb.decide.backups.views import BackupView, ClusterIs
@@ -22,6 +23,8 @@ from stateward.kube.meta import Condition
 
 TYPES: Final = ("Ready", "Restorable", "Progressing", "Degraded", "Paused")
 _SHOWN: Final = 3
+#: Seconds without anything written; agents write what changed some times a minute.
+_STALLED: Final = 900.0
 _Said: TypeAlias = tuple[str, str, str]
 
 
@@ -107,7 +110,22 @@ def _degraded(view: BackupView, agents: Agents) -> _Said:
         return "True", "AgentsMissing", f"{agents.ready} of {agents.wanted}: {agents.trouble}"
     if works and agents.wanted and not agents.ready:
         return "True", "AgentsMissing", f"none of {agents.wanted} agents is ready"
+    if since := _stalled(view):
+        return "True", "BackupStalled", f"nothing was written to where it lies since {since}"
     return "False", "AllWell", "nothing is broken"
+
+
+def _stalled(view: BackupView) -> str:
+    """Return since when agents write nothing though there is always something; empty: they do.
+
+    A database does not say why, as when a place cannot be written to.
+    """
+    state = view.state
+    if state is None or view.holder or view.wish != "Running" or state.paused:
+        return ""
+    running = state.running
+    written = running.log_end.seconds if running is not None and state.stage.is_active else 0.0
+    return moments.to_rfc3339(written) if 0 < written < view.now - _STALLED else ""
 
 
 def _paused(view: BackupView) -> _Said:
