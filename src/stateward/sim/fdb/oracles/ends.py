@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 
+from stateward.emulate.fdb.backups.state import Progress
+from stateward.emulate.fdb.database import Database
+from stateward.fdb.api.backups.kinds import BACKUPS, RESTORES
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBCluster
 from stateward.fdb.model.names import CLASS_LABEL
 from stateward.fdb.tell.conditions import TYPES
 from stateward.kube.codec import Json, decode, encode
 from stateward.kube.resources import CONFIG_MAPS, CRON_JOBS, PODS, SERVICES, VOLUME_CLAIMS
+from stateward.local.store import Stored
+from stateward.sim.fdb.backups.shelf import keys_of
 from stateward.sim.fdb.world import FdbWorld
 
 _COUNTED = (PROCESS_GROUPS, PODS, VOLUME_CLAIMS, SERVICES, CONFIG_MAPS, CRON_JOBS)
@@ -22,6 +27,9 @@ def end_of(it: FdbWorld) -> dict[str, str]:
         for resource in _COUNTED:
             kinds = Counter(one.labels.get(CLASS_LABEL, "") for one in store.all(resource.name))
             found[f"{place}{resource.name}"] = _text(dict(sorted(kinds.items())))
+        for kind in (BACKUPS, RESTORES):
+            for stored in store.all(kind.name):
+                found[f"{place}{kind.kind} {stored.key}"] = _text(_asked(stored))
         for stored in store.all(CLUSTERS.name):
             told = _told(decode(stored.text, FoundationDBCluster))
             found[f"{place}cluster {stored.key}"] = _text(told)
@@ -34,9 +42,42 @@ def end_of(it: FdbWorld) -> dict[str, str]:
                 "coordinators": len(database.string.coordinators),
                 "versions": sorted({str(one.version) for one in database.servers.values()}),
                 "classes": _classes(str(one.process_class) for one in database.servers.values()),
+                **_backed_up(database),
             }
         )
     return found
+
+
+def _backed_up(database: Database) -> Json:
+    """Return what is left of backups and restores, without their names."""
+    has = database.backups
+    if not has.backups and not has.restores:
+        return {}
+    is_partial = any(it.stage is Progress.ABORTED for it in has.restores.values())
+    return {
+        "backups": {tag: str(it.stage) for tag, it in sorted(has.backups.items())},
+        "restores": _classes(str(it.stage) for it in has.restores.values()),
+        "agents paused": has.paused,
+        "locked": bool(database.store.locked_by),
+        # How far it came that was aborted is chance.
+        "keys": None if is_partial else [str(it) for it in keys_of(database).items()],
+    }
+
+
+def _asked(stored: Stored) -> Json:
+    """Return what a backup or a restore says of itself."""
+    document = stored.document()
+    status = document.get("status") or {}
+    conditions = [
+        (it["type"], it["status"], it["reason"])
+        for it in status.get("conditions") or ()
+    ]
+    return {
+        "conditions": sorted(conditions),
+        "state": status.get("state", ""),
+        "blockers": sorted(it["guard"] for it in status.get("blockers") or ()),
+        "held": bool(document["metadata"].get("finalizers")),
+    }
 
 
 def _classes(names: object) -> Json:
