@@ -14,6 +14,7 @@ from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.kube.resources import Resource
 from stateward.local.catalog import REPLICA_SETS
 from stateward.sim.faults import CALM, Kind, Plan
+from stateward.sim.fdb.laws.backups.words import untrue
 from stateward.sim.fdb.laws.watch import FdbWatch
 from stateward.sim.fdb.operators import Befalling, assembled
 from stateward.sim.fdb.oracles import costs
@@ -134,6 +135,8 @@ class _Lived(Lived[FdbWorld, Script]):
         for watch in self._watches:
             for law, sentence in at_rest(watch.scene, watch.rates):
                 self.report(law, sentence)
+            for sentence in untrue(watch.wishes) if watch.wishes is not None else ():
+                self.report("F-B7", sentence)
 
     def _judge_calm(self, script: Script) -> None:
         """Ask for what only holds when no call goes wrong."""

@@ -18,8 +18,8 @@ from stateward.core.errors import UsageError
 from stateward.core.ports import Ports
 from stateward.fdb.admin.pod_agent import PodAgents
 from stateward.fdb.admin.ports import Databases
-from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.api.kind import CLUSTER_KIND, CLUSTERS, PROCESS_GROUP_KIND, PROCESS_GROUPS
+from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.model.names import FIELD_MANAGER, MAIN_CONTAINER
 from stateward.kube.client import Client
 from stateward.kube.codec import Json, decode_json, encode
@@ -173,9 +173,7 @@ class FdbWorld:
     def _backups(self, line: Line, ports: Ports) -> SimBackups | None:
         if self.shelf is None:
             return None
-        return SimBackups(
-            Wire(self.realm, line.network, ports.clock, self._is_cut, self.shelf)
-        )
+        return SimBackups(Wire(self.realm, line.network, ports.clock, self._is_cut, self.shelf))
 
     def _operator(self, assembly: Assembly, line: Line, ports: Ports, identity: str) -> Operator:
         return assembly(self.surroundings(line, ports, identity))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 #: What only asks.
@@ -37,7 +38,7 @@ class BackupCall:
         >>> BackupCall("fdbbackup", ("status", "-t", "default")).said("-t")
         'default'
         """
-        found = (value for name, value in zip(self.words, self.words[1:]) if name == option)
+        found = (value for name, value in pairwise(self.words) if name == option)
         return next(found, "")
 
     def __str__(self) -> str:

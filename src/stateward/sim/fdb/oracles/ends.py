@@ -68,10 +68,7 @@ def _asked(stored: Stored) -> Json:
     """Return what a backup or a restore says of itself."""
     document = stored.document()
     status = document.get("status") or {}
-    conditions = [
-        (it["type"], it["status"], it["reason"])
-        for it in status.get("conditions") or ()
-    ]
+    conditions = [(it["type"], it["status"], it["reason"]) for it in status.get("conditions") or ()]
     return {
         "conditions": sorted(conditions),
         "state": status.get("state", ""),

@@ -1,4 +1,4 @@
-"""Backups and restores of a small cluster: made, paused, moved, deleted; and keys that come back."""
+"""Backups and restores of a small cluster: made, paused, moved, deleted; and keys brought back."""
 
 from __future__ import annotations
 
