@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
@@ -10,7 +11,7 @@ from stateward.fdb.model.names import BACKUP_FINALIZER
 from stateward.sim.fdb.backups.calls import BackupCall
 from stateward.sim.fdb.backups.shelf import Typed
 from stateward.sim.fdb.laws.backups.wishes import Wishes
-from stateward.sim.laws.watchman import Actor
+from stateward.sim.laws.watchman import Actor, Sent
 
 
 class Lines:
@@ -25,22 +26,30 @@ class Lines:
         self._wishes = wishes
         #: How often a restore was begun under a tag.
         self._begun: Counter[str] = Counter()
-        #: Since when a backup goes on under a tag, and when who asked last how that is.
+        #: Since when a backup goes on under a tag.
         self._since: dict[str, float] = {}
-        self._looked: dict[tuple[str, str], float] = {}
+        #: When a pass last asked how that is, and when the pass had that sent a call.
+        self._looked: dict[tuple[object, str], float] = {}
+        self._looked_before: dict[int, float | None] = {}
         #: Calls that were carried out before: a wire may do that twice.
         self._carried: list[BackupCall] = []
+        wishes.scene.watchman.on_sent(self._sent)
         wishes.shelf.typed.append(self._typed)
         wishes.shelf.done.append(self._done)
 
+    def _sent(self, sent: Sent) -> None:
+        call = sent.call
+        if not isinstance(call, BackupCall):
+            return
+        whose = asyncio.current_task(), call.said("-t")  # two passes may be under way at once
+        if call.writes:
+            self._looked_before[id(call)] = self._looked.get(whose)
+        else:
+            self._looked[whose] = sent.at
+
     def _typed(self, typed: Typed) -> None:
         call, scene = typed.call, self._wishes.scene
-        if not typed.who:
-            return
-        if not call.writes:
-            self._looked[typed.who, call.said("-t")] = scene.now
-            return
-        if any(it is call for it in self._carried):
+        if not typed.who or not call.writes or any(it is call for it in self._carried):
             return
         self._carried.append(call)
         actor = scene.watchman.actor_of(typed.who, call)
@@ -48,7 +57,7 @@ class Lines:
             case "fdbrestore", "start":
                 self._judge_restore(actor, call.said("-t"))
             case "fdbbackup", "start":
-                self._judge_start(actor, call.said("-t"))
+                self._judge_start(actor, call)
             case "fdbbackup", "pause" | "resume":
                 self._judge_switch(actor, call.verb)
 
@@ -69,9 +78,9 @@ class Lines:
         if not any(it.status.begun is not None for it in mine) and not self._wishes.scene.late:
             self._wishes.report("F-B1", actor, f"{tag} is begun, and that is not on record")
 
-    def _judge_start(self, actor: Actor, tag: str) -> None:
-        wishes = self._wishes
-        looked = self._looked.get((actor.name, tag))
+    def _judge_start(self, actor: Actor, call: BackupCall) -> None:
+        wishes, tag = self._wishes, call.said("-t")
+        looked = self._looked_before.get(id(call))
         since = self._since.get(tag, 0.0)
         if wishes.live(tag) is not None and (looked is None or looked > since):
             words = f"a backup is begun on tag {tag}, and one goes on that was seen"
