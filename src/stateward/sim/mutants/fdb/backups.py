@@ -44,16 +44,18 @@ def begun_before_noted(patch: Patch) -> None:
 
 @bug(
     "M93",
-    "a backup is begun though one goes on under its tag",
+    "a backup is begun though one goes on under its tag, which cannot be restored yet",
     "FoundationDB/fdb-kubernetes-operator: a backup is already running on tag",
     *("fdb-backup",),
 )
 def begun_on_a_tag_that_runs(patch: Patch) -> None:
-    """Do not ask whether it goes on."""
+    """Ask whether it can be restored, and not whether it goes on."""
+    inner = backing.starting
 
     def starting(view: BackupView) -> Start | Outcome:
-        is_wished = view.may_act and view.wish != "Stopped"
-        return Start(view.url) if is_wished else backing.DONE
+        state = view.state
+        is_new = state is not None and state.restorable is None and view.may_act
+        return Start(view.url) if is_new and view.wish != "Stopped" else inner(view)
 
     patch.put(backing, "starting", starting)
 

@@ -63,10 +63,7 @@ class Lines:
 
     def _done(self, typed: Typed, code: int) -> None:
         call, tag = typed.call, typed.call.said("-t")
-        if code or call.verb != "start":
-            return
-        if call.program == "fdbbackup":
-            self._since[tag] = self._wishes.scene.now
+        if code or (call.program, call.verb) != ("fdbrestore", "start"):
             return
         self._begun[tag] += 1
         if self._begun[tag] > 1 and typed.who:
@@ -82,7 +79,9 @@ class Lines:
         wishes, tag = self._wishes, call.said("-t")
         looked = self._looked_before.get(id(call))
         since = self._since.get(tag, 0.0)
-        if wishes.live(tag) is not None and (looked is None or looked > since):
+        if wishes.live(tag) is None:
+            self._since[tag] = wishes.scene.now
+        elif looked is None or looked > since:
             words = f"a backup is begun on tag {tag}, and one goes on that was seen"
             wishes.report("F-B2", actor, words)
         asked = [] if actor.about is None else wishes.recent(actor.about)
