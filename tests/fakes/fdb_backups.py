@@ -26,8 +26,10 @@ from stateward.emulate.fdb.backups.state import AgentSeen
 from stateward.emulate.fdb.cli.tape import Tape
 from stateward.emulate.fdb.console import BLOBS
 from stateward.fdb.admin.answers import Answer
+from stateward.fdb.admin.backups.clearing import KeyClearing
 from stateward.fdb.admin.backups.programs import ProgramBackups, ProgramRestores
 from stateward.fdb.admin.errors import DatabaseSilent
+from stateward.fdb.admin.keyed.optimistic import ProgramKeys
 from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.api.backups.kinds import BACKUP_KIND, BACKUPS, RESTORE_KIND, RESTORES
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
@@ -151,6 +153,12 @@ class SimBackups:
     ) -> ProgramRestores:
         """Return the restores into a cluster."""
         return ProgramRestores(self._console(cluster, connection, version))
+
+    def clearing(
+        self, cluster: ObjectKey, connection: ConnectionString, version: Version
+    ) -> KeyClearing:
+        """Return who takes keys of a cluster away."""
+        return KeyClearing(ProgramKeys(self._console(cluster, connection, version)))
 
     def files(self, version: Version) -> ProgramBackups:
         """Return who deletes files."""

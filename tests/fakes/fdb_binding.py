@@ -243,6 +243,9 @@ class Transaction:
     def clear(self, key: bytes) -> None:
         self._write(key, lambda: self._mine().clear(key))
 
+    def clear_range(self, begin: bytes, end: bytes) -> None:
+        self._write(begin, lambda: self._mine().clear_range(begin, end))
+
     def _write(self, key: bytes, work: Callable[[], None]) -> None:
         """Write; what is wrong with it is told by the commit."""
         if key.startswith(_SPECIAL) and "special_key_space_enable_writes" not in (

@@ -89,6 +89,10 @@ class ModelTransaction:
         self._mark(key)
         self.managed.append((key, None))
 
+    def clear_range(self, begin: bytes, end: bytes) -> None:
+        """Take away all keys from one on and below another: none of management."""
+        self.inner.clear_range(begin, end)
+
     def _mark(self, key: bytes) -> None:
         """Have the transaction write something: what only reads is never refused."""
         self.inner.set(b"\xff/managed/" + key.removeprefix(specials.SPECIAL), b"")

@@ -40,6 +40,9 @@ class KeyTransaction(Protocol):
     def clear(self, key: bytes) -> None:
         """Take a key away."""
 
+    def clear_range(self, begin: bytes, end: bytes) -> None:
+        """Take away all keys from one on and below another, however many they are."""
+
 
 class Keys(Protocol):
     """Who can read and write keys of a database, its own and those by which it is managed."""

@@ -13,6 +13,7 @@ from stateward.fdb.backups.caches import BackupCaches
 from stateward.fdb.backups.chores import CONTROLLER as CHORES
 from stateward.fdb.backups.chores import ChoreReconciler, Chores
 from stateward.fdb.backups.controller import CONTROLLER, BackupReconciler
+from stateward.fdb.backups.expiring import Expiring
 from stateward.fdb.backups.observe import BackupEyes
 from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.backups.restores.controller import CONTROLLER as RESTORING
@@ -217,7 +218,9 @@ def _restore_controller(bench: _Bench) -> Controller:
 def _chore_controller(bench: _Bench, chores: Chores, line: WorkQueue[ObjectKey]) -> Controller:
     leadership = bench.kit.elector.leadership
     databases = bench.around.databases
-    reconciler = ChoreReconciler(chores, bench.acting.client, databases, leadership)
+    client, clock = bench.acting.client, bench.kit.ports.clock
+    expiring = Expiring(client, databases, leadership, clock)
+    reconciler = ChoreReconciler(chores, expiring, client, databases, leadership)
     sources = (Source(bench.watched.backups, triggers.itself),)
     habits = Habits(_CHORES_AT_ONCE, _LONGEST_CHORE, _LONGEST_CHORE)
     return bench.controller(CHORES, reconciler, line, sources, habits)

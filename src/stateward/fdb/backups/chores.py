@@ -1,7 +1,8 @@
 """What takes long is done beside all else: files of backups are deleted by workers of their own.
 
 Nothing of it is kept anywhere. An operator that ends in the middle is followed by one that sees the
-same object waiting, and begins anew: what is deleted already is not there to be deleted.
+same object waiting, and begins anew: what is deleted already is not there to be deleted. What is
+only too old is looked for once an hour: when it was is on record before.
 """
 
 from __future__ import annotations
@@ -26,12 +27,14 @@ CONTROLLER: Final = "fdb-backup-chores"
 
 @dataclass(frozen=True, slots=True)
 class Chore:
-    """Files that are to be deleted, for an object that waits for that."""
+    """Files that are to be deleted, for an object that waits for that; or only the old ones."""
 
     key: ObjectKey
     uid: str
     url: str
     version: Version
+    #: How old they must be; None: all of them go, with the object.
+    days: int | None = None
 
 
 class Chores:
@@ -76,7 +79,8 @@ class Chores:
         """Note what has become of it, and tell who asked."""
         if self._asked.get(chore.key) == chore:
             del self._asked[chore.key]
-        self._said[chore.uid] = said
+        if chore.days is None:  # of all others the object itself tells
+            self._said[chore.uid] = said
         if self._tell is not None:
             self._tell(chore.key)
 
@@ -88,13 +92,26 @@ class Leading(Protocol):
         """Raise NotLeader unless we are sure to lead."""
 
 
+class Expirer(Protocol):
+    """Who looks for what is too old."""
+
+    async def run(self, chore: Chore, days: int) -> None:
+        """Delete what is older than so many days, if the object still asks for that."""
+
+
 class ChoreReconciler:
     """Does one chore at a time for each object, however long it takes."""
 
     def __init__(
-        self, chores: Chores, client: Getter, databases: BackupDatabases, leading: Leading
+        self,
+        chores: Chores,
+        expirer: Expirer,
+        client: Getter,
+        databases: BackupDatabases,
+        leading: Leading,
     ) -> None:
         self._chores = chores
+        self._expirer = expirer
         self._client = client
         self._databases = databases
         self._leading = leading
@@ -103,6 +120,12 @@ class ChoreReconciler:
         """Delete what an object waits for, if it still does."""
         chore = self._chores.take(key)
         if chore is None:
+            return DONE
+        if chore.days is not None:
+            try:
+                await self._expirer.run(chore, chore.days)
+            finally:
+                self._chores.end(chore, "")
             return DONE
         said = ""
         try:

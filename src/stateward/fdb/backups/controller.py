@@ -15,6 +15,7 @@ from stateward.fdb.backups.chores import Chores
 from stateward.fdb.backups.observe import BackupEyes, look
 from stateward.fdb.backups.pipeline import going_steps, leaving_steps
 from stateward.fdb.backups.seen import BackupSeen
+from stateward.fdb.backups.steps.retain_backup import RetainBackup
 from stateward.fdb.backups.steps.update_backup_agents import UpdateBackupAgents
 from stateward.fdb.backups.telling import StatusWriter, Voice, looked_at_again
 from stateward.fdb.build.backup_agents import wanted_agents
@@ -42,7 +43,7 @@ class BackupReconciler:
         self._clock = voice.clock
         self._writer = StatusWriter(acting.client, voice.clock, BACKUPS, TOLD_EVERY)
         self._agents = UpdateBackupAgents(acting)
-        self._going = going_steps(acting, self._agents)
+        self._going = going_steps(acting, self._agents, RetainBackup(chores, voice.clock))
         self._leaving = leaving_steps(acting, chores)
 
     async def reconcile(self, key: ObjectKey) -> Outcome:

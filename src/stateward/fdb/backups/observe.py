@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from stateward.core import moments
 from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.facts import Fact, Known, Unknown
 from stateward.fdb.admin.backups.ports import BackupAdmin
 from stateward.fdb.api.backups import urls
-from stateward.fdb.api.backups.backup import DEFAULT_PERIOD
+from stateward.fdb.api.backups.backup import DEFAULT_PERIOD, BackupExpiry
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
 from stateward.fdb.api.backups.stores import url_of
 from stateward.fdb.backups.caches import BackupCaches, cluster_of, tag_of
@@ -105,8 +106,19 @@ def _view(
         pausers=_names(it for it in speaking if it.spec.backup_state == "Paused"),
         runners=_names(it for it in speaking if it.spec.backup_state in ("", "Running")),
         sharers=_names(it for it in others if _lies_at(it, _seen_url(backup, url))),
+        days=spec.retention.days if spec.retention is not None else None,
+        tried_at=tried_at(status.retention),
+        not_expired=status.retention.trouble if status.retention is not None else "",
         is_deleting=metadata.deleting,
     )
+
+
+def tried_at(told: BackupExpiry | None) -> float | None:
+    """Return when somebody last looked for what is too old; None: nobody did, as far as is told."""
+    try:
+        return moments.from_rfc3339(told.tried) if told is not None and told.tried else None
+    except ValueError:
+        return None
 
 
 def _neighbours(caches: BackupCaches, backup: FoundationDBBackup) -> Iterator[FoundationDBBackup]:

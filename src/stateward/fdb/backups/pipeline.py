@@ -8,6 +8,7 @@ from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.backups.steps.hold_backup import HoldBackup
 from stateward.fdb.backups.steps.leave_backup import LeaveBackup
 from stateward.fdb.backups.steps.modify_backup import ModifyBackup
+from stateward.fdb.backups.steps.retain_backup import RetainBackup
 from stateward.fdb.backups.steps.start_backup import StartBackup
 from stateward.fdb.backups.steps.stop_backup import StopBackup
 from stateward.fdb.backups.steps.toggle_backup_paused import ToggleBackupPaused
@@ -16,7 +17,9 @@ from stateward.fdb.backups.steps.update_backup_status import UpdateBackupStatus
 from stateward.runtime.pipeline import Step
 
 
-def going_steps(acting: Acting, agents: UpdateBackupAgents) -> tuple[Step[BackupSeen], ...]:
+def going_steps(
+    acting: Acting, agents: UpdateBackupAgents, retain: RetainBackup
+) -> tuple[Step[BackupSeen], ...]:
     """Return the steps of one that nobody deleted. The status is written when they are through."""
     return (
         HoldBackup(acting),  # before anything is begun that shall end with the object
@@ -26,6 +29,7 @@ def going_steps(acting: Acting, agents: UpdateBackupAgents) -> tuple[Step[Backup
         StopBackup(acting),
         ToggleBackupPaused(acting),  # what shall be paused is there first
         ModifyBackup(acting),
+        retain,  # what may be deleted is never more urgent than what is to be kept
     )
 
 

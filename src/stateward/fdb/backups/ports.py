@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from stateward.core.facts import Unknown
 from stateward.core.version import Version
-from stateward.fdb.admin.backups.ports import BackupAdmin, RestoreAdmin
+from stateward.fdb.admin.backups.ports import BackupAdmin, Clearing, Expiry, RestoreAdmin
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.status.backups.container import Container
 from stateward.kube.meta import ObjectKey
 
 
 class BackupFiles(Protocol):
     """Who deletes the files of backups, for which no database is needed."""
+
+    async def describe(self, url: str) -> Container | Unknown:
+        """Return what can be restored from a container."""
+
+    async def expire(self, url: str, what: Expiry) -> None:
+        """Take old data away; raise DatabaseRefused where it could not be restored any more."""
 
     async def delete(self, url: str) -> None:
         """Delete all files of a backup, however long it takes; that it is not there is no error."""
@@ -29,6 +37,11 @@ class BackupDatabases(Protocol):
         self, cluster: ObjectKey, connection: ConnectionString, version: Version
     ) -> RestoreAdmin:
         """Return the restores into a cluster; nobody is asked yet."""
+
+    def clearing(
+        self, cluster: ObjectKey, connection: ConnectionString, version: Version
+    ) -> Clearing:
+        """Return who takes keys of a cluster away; nobody is asked yet."""
 
     def files(self, version: Version) -> BackupFiles:
         """Return who deletes files, with programs of a version."""

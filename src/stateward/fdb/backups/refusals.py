@@ -24,7 +24,8 @@ _ALREADY: Final = frozenset(
 )
 _EMPTY: Final = (
     "a restore writes only where there is nothing: clear those keys of the destination, which is"
-    " yours to decide; or restore other spec.keyRanges"
+    " yours to decide; or restore other spec.keyRanges; or have them cleared, by another object"
+    " with spec.destinationPolicy: clear"
 )
 #: What only a person can mend: the reason, and how.
 _MENDED: Final[Mapping[Refusal, tuple[str, str]]] = {

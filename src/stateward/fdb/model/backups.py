@@ -46,6 +46,10 @@ class KeyRange:
         return f"{_written(self.begin)} {_written(self.end)}"
 
 
+#: All keys of users.
+USER_KEYS: Final = KeyRange(b"", b"\xff")
+
+
 def _key(text: str) -> bytes:
     def meant(found: re.Match[str]) -> str:
         return chr(int(found["byte"], 16)) if found["byte"] else found["letter"]

@@ -22,7 +22,7 @@ class KeysCall:
     @property
     def writes(self) -> bool:
         """Whether it may change something."""
-        return bool(self.order.writes)
+        return bool(self.order.writes or self.order.clears)
 
     def __str__(self) -> str:
         keys = [it for it, _ in self.order.writes] or [

@@ -50,6 +50,8 @@ def test_one_order_is_one_reply(
     assert reply(Order(unchanged=[unset], writes=[(KEY, b"1")])) == Reply()
     assert reply(Order(read=Span(KEY))).rows == [(KEY, b"1")]
     assert reply(Order(unchanged=[unset], writes=[(KEY, b"2")])).trouble == "conflicted"
+    assert reply(Order(clears=[Span(KEY, KEY + b"\xff")])) == Reply()
+    assert reply(Order(read=Span(KEY))).rows == []
     assert list((file.parent / "made").iterdir()) == [], "nothing is left behind"
     assert file.read_text() == f"{STRING}\n"
 

@@ -86,6 +86,27 @@ async def test_who_writes_sees_it() -> None:
     assert await values(runner) == [(C, b"3")]
 
 
+async def test_who_takes_a_range_away_sees_that_and_writes_into_it() -> None:
+    runner = Runner()
+    await ProgramKeys(runner).transact(write)
+
+    async def work(at: KeyTransaction) -> None:
+        at.set(C, b"lost")
+        at.clear_range(A, END)
+        at.set(B, b"3")
+        assert await at.get(A) is None
+        assert await at.get_range(A, END) == [(B, b"3")]
+
+    await ProgramKeys(runner).transact(work)
+    assert await values(runner) == [(B, b"3")]
+    await ProgramKeys(runner).transact(only_clears)
+    assert await values(runner) == []
+
+
+async def only_clears(at: KeyTransaction) -> None:
+    at.clear_range(A, END)
+
+
 async def test_what_changed_meanwhile_is_never_written_over() -> None:
     runner = Runner()
 

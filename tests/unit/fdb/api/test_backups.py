@@ -46,6 +46,7 @@ def document(resource: Resource[Any], spec: Json) -> Json:
         ({}, ""),
         ({"tag": "a.b-C_1"}, ""),
         ({"tag": "-a"}, "spec.tag"),
+        ({"retention": {"days": 1}}, ""),
         ({"version": "7"}, "spec.version"),
         ({"version": "6.3.1"}, "spec.version"),
         ({"blobStoreConfiguration": None}, "spec"),
@@ -78,6 +79,11 @@ def test_what_is_wrong_with_a_backup(over: Json, field: str) -> None:
         ({"backupName": "nightly", "blobStoreConfiguration": None}, ""),
         ({"keyRanges": [{"start": "b", "end": "a"}]}, "spec.keyRanges[0]"),
         ({"keyRanges": [{"start": "a", "end": r"\xff"}]}, ""),
+        ({"keyRanges": [{"start": "a", "end": r"\xff"}], "destinationPolicy": "clear"}, ""),
+        (
+            {"keyRanges": [{"start": "a", "end": r"\xff\xff"}], "destinationPolicy": "clear"},
+            "spec.keyRanges[0]",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_restore(over: Json, field: str) -> None:
@@ -129,7 +135,14 @@ async def test_manifests_of_the_compatible_operator_are_taken() -> None:
 @pytest.mark.virtual
 @pytest.mark.parametrize(
     "over",
-    [{"backupState": "Off"}, {"fileURL": "file:///b"}, {"agentCount": -1}, {"fileURL": "ftp://x"}],
+    [
+        {"backupState": "Off"},
+        {"retention": {"days": 0}},
+        {"retention": {}},
+        {"fileURL": "file:///b"},
+        {"agentCount": -1},
+        {"fileURL": "ftp://x"},
+    ],
 )
 async def test_what_nobody_could_honour_is_refused_at_the_door(over: Json) -> None:
     with pytest.raises(Invalid):
@@ -144,6 +157,22 @@ async def test_a_backup_is_of_one_tag_and_one_cluster_for_good() -> None:
     for over in ({"tag": "other"}, {"clusterName": "other"}):
         with pytest.raises(Invalid):
             api.patch(BACKUPS, key, MergePatch({"spec": over}), STRICT)
+
+
+@pytest.mark.virtual
+async def test_what_is_cleared_was_said_when_the_object_was_made() -> None:
+    api, key = door(), ObjectKey("default", "it")
+    ranges = [{"start": "a", "end": "b"}]
+    made = {**RESTORE, "keyRanges": ranges, "destinationPolicy": "clear"}
+    api.create(RESTORES, "default", document(RESTORES, made), STRICT)
+    api.patch(RESTORES, key, MergePatch({"spec": {"backupVersion": 7}}), STRICT)
+    for over in (
+        {"destinationPolicy": "refuse"},
+        {"keyRanges": None},
+        {"destinationClusterName": "other"},
+    ):
+        with pytest.raises(Invalid):
+            api.patch(RESTORES, key, MergePatch({"spec": over}), STRICT)
 
 
 def test_where_a_backup_lies() -> None:

@@ -100,6 +100,10 @@ class _At:
         else:
             self.rows.pop(key, None)
 
+    def clear_range(self, begin: bytes, end: bytes) -> None:
+        for key in [it for it in self.rows if begin <= it < end]:
+            del self.rows[key]
+
 
 # ------------------------------------------------------------------ acts that need it
 @dataclass(frozen=True)

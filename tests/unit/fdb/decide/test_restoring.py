@@ -12,12 +12,24 @@ from hypothesis import strategies as st
 from stateward.core.facts import Known, Unknown
 from stateward.core.outcome import Blocked, Done, Retry, Wait
 from stateward.fdb.decide.backups import restoring
-from stateward.fdb.decide.backups.views import Abort, Begin, ClusterIs, LetGo, Note, Record
+from stateward.fdb.decide.backups.views import (
+    Abort,
+    Begin,
+    Clear,
+    ClusterIs,
+    LetGo,
+    Note,
+    Record,
+)
 from stateward.fdb.decide.backups.views import RestoreView as View
 from stateward.fdb.status.backups.restore import RestoreStage, RestoreState
 
 NEVER = RestoreState("t", RestoreStage.NEVER)
 BEGUN = Record(cluster_uid="c1", begun_at=0.0)
+
+
+CLEARING = replace(BEGUN, clearing_at=900.0)
+KEPT, GONE = Known(False, 0.0, "test"), Known(True, 0.0, "test")
 
 
 def known(state: RestoreState) -> Known[RestoreState]:
@@ -26,6 +38,9 @@ def known(state: RestoreState) -> Known[RestoreState]:
 
 def at(stage: str) -> Known[RestoreState]:
     return known(RestoreState("t", RestoreStage(stage), "r1", blocks=4, blocks_done=1))
+
+
+RUNNING = at("running")
 
 
 def view(**over: Any) -> View:
@@ -59,6 +74,17 @@ def view(**over: Any) -> View:
         ({"record": replace(BEGUN, uid="r1")}, Blocked, "RestoreForgotten"),
         ({"record": BEGUN, "cluster_uid": "c2"}, Blocked, "RestoreForgotten"),
         ({"record": Record(is_foreign=True, state="running")}, Blocked, "BegunByAnother"),
+        ({"record": BEGUN, "clears": True}, Begin, ""),  # nothing stands in its way yet
+        ({"record": CLEARING}, Retry, "RestoreUnknown"),
+        ({"record": CLEARING, "cleared": KEPT}, Clear, ""),
+        ({"record": CLEARING, "cleared": KEPT, "now": 959.0}, Retry, "ClearingSoon"),
+        ({"record": CLEARING, "cleared": KEPT, "now": 0.0}, Retry, "ClearingSoon"),
+        ({"record": CLEARING, "cleared": GONE}, Begin, ""),
+        ({"record": CLEARING, "cleared": KEPT, "live": Unknown("x")}, Retry, "RestoreUnknown"),
+        ({"record": CLEARING, "cleared": KEPT, "others": ("a",)}, Retry, "AnotherRestoreRuns"),
+        ({"record": CLEARING, "cleared": KEPT, "cluster_uid": "c2"}, Blocked, "RestoreForgotten"),
+        ({"record": replace(CLEARING, uid="r1"), "cleared": KEPT}, Blocked, "RestoreForgotten"),
+        ({"record": CLEARING, "cleared": KEPT, "live": RUNNING}, Retry, "RestoreRuns"),
     ],
 )
 def test_restoring(over: dict[str, Any], found: type, reason: str) -> None:
@@ -83,6 +109,20 @@ def test_restoring(over: dict[str, Any], found: type, reason: str) -> None:
 )
 def test_leaving(over: dict[str, Any], found: type) -> None:
     assert isinstance(restoring.leaving(view(**over)), found)
+
+
+@pytest.mark.parametrize(
+    ("over", "may"),
+    [
+        ({"record": BEGUN, "clears": True}, True),
+        ({"record": BEGUN}, False),
+        ({"clears": True}, False),
+        ({"record": CLEARING, "clears": True}, False),  # it was said, and is done at most once
+        ({"record": replace(BEGUN, uid="r1"), "clears": True}, False),
+    ],
+)
+def test_when_keys_may_be_cleared(over: dict[str, Any], *, may: bool) -> None:
+    assert restoring.may_clear(view(**over)) is may
 
 
 # ------------------------------------------------------------------ at most once

@@ -7,7 +7,12 @@ from typing import Any
 import pytest
 
 from fakes.fdb_backups import BackupStory, played
+from stateward.emulate.fdb.backups import containers
+from stateward.emulate.fdb.backups.cli import describing
+from stateward.emulate.fdb.keys import A_SECOND
+from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.api.kind import CLUSTERS
+from stateward.fdb.decide.backups import retaining
 from stateward.kube.resources import DEPLOYMENTS
 
 
@@ -226,6 +231,52 @@ def test_an_object_whose_cluster_is_gone_goes_too(policy: str) -> None:
         it.drop()
         await it.until("gone", lambda: not it.backup(), within=600)
         assert bool(it.it.files.list(folder)) is (policy == "stop")
+
+    played(story)
+
+
+def test_what_is_too_old_is_deleted_and_the_rest_can_be_restored(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(describing, "_DAY", 60 * A_SECOND)  # of ten days that are ten minutes
+    monkeypatch.setattr(retaining, "EVERY", 200.0)
+
+    async def story(it: BackupStory) -> None:
+        it.back_up(snapshotPeriodSeconds=120, retention={"days": 10})
+        await it.backed_up()
+        await it.rest(500)
+        assert it.typed("fdbbackup", "expire") == []
+        assert it.backup()["status"]["retention"]["tried"]
+        await it.until("expired", lambda: len(it.typed("fdbbackup", "expire")) > 2, 3000)
+        assert len(it.typed("fdbbackup", "describe")) < 15
+        told = it.backup()["status"]["retention"]
+        assert told["lastExpired"]
+        assert "trouble" not in told
+        assert not any(line.endswith(" -f") for line in it.typed("fdbbackup", "expire"))
+        folder = it.details()["url"].removeprefix("file://")
+        left = containers.contents(it.it.files, folder)
+        assert left.restorable is not None
+        assert left.restorable[0] == told["restorableAfter"]
+        assert it.said(it.backup(), "Ready") == ("True", "Reconciled")
+        it.edit(retention=None)
+        many = len(it.typed("fdbbackup", "describe"))
+        await it.rest(600)
+        assert len(it.typed("fdbbackup", "describe")) <= many + 1
+
+    played(story)
+
+
+def test_what_could_not_be_deleted_is_told() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(retention={"days": 1})
+        await it.until("looked", lambda: it.typed("fdbbackup", "describe") != [])
+        await it.until("told", lambda: "tried" in it.backup()["status"].get("retention", {}))
+        told = {"retention": {"trouble": "no such bucket"}}
+        it.tell(BACKUPS, "nightly", told)
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "BackupNotExpired")
+        await it.rest(3700)
+        await it.until("mended", it.is_backed_up)
+        assert it.said(it.backup(), "Ready") == ("True", "Reconciled")
 
     played(story)
 

@@ -50,6 +50,23 @@ def test_a_restore_is_begun_once() -> None:
     assert crashed(story, Crashes(), played) > 5
 
 
+def test_keys_are_cleared_once_and_what_is_restored_stays() -> None:
+    async def story(it: BackupStory, crashes: Crashes) -> None:
+        it.back_up()
+        await it.backed_up()
+        await it.rest(60)
+        details = it.details()
+        version = details["latestRestorable"]["version"]
+        it.database.store.write([(b"later", b"1")])
+        crashes.begin(it)
+        it.restore(fileURL=details["url"], backupVersion=version, destinationPolicy="clear")
+        await it.until("over", lambda: it.said(it.restored(), "Completed")[0] == "True")
+        assert it.keys_there() == KEYS
+        await it.until("free to go", lambda: "finalizers" not in it.restored()["metadata"])
+
+    assert crashed(story, Crashes(), played) > 5
+
+
 def test_a_restore_that_is_deleted_ends_whoever_dies() -> None:
     async def story(it: BackupStory, crashes: Crashes) -> None:
         it.back_up()

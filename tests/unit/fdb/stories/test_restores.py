@@ -128,6 +128,40 @@ def test_nothing_is_restored_over_what_is_there() -> None:
     played(story)
 
 
+def test_what_is_there_is_cleared_where_that_is_asked_for_and_nothing_else_is() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.database.store.write([(b"order/1x", b"new"), (b"other", b"stays")])
+        ranges = [{"start": "order/1", "end": "order/2"}]
+        it.restore(**known, keyRanges=ranges, destinationPolicy="clear")
+        await it.until("told", lambda: it.said(it.restored(), "Ready")[1] == "ClearingSoon")
+        before = it.keys_there()
+        await it.rest(20)
+        assert it.keys_there() == before
+        await it.until("restored", lambda: ended(it))
+        assert it.keys_there() == {**KEYS, b"other": b"stays"}
+        assert it.restored()["status"]["clearing"]["done"] is True
+        assert len(begun(it)) == 2
+        it.database.store.write([(b"order/1x", b"newer")])
+        await it.rest(300)
+        assert it.keys_there()[b"order/1x"] == b"newer"
+
+    played(story)
+
+
+def test_who_deletes_the_object_within_the_minute_keeps_all_keys() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.restore(**known, destinationPolicy="clear")
+        await it.until("told", lambda: it.said(it.restored(), "Ready")[1] == "ClearingSoon")
+        it.drop("again", RESTORES)
+        await it.until("gone", lambda: not it.restored())
+        await it.rest(100)
+        assert it.keys_there() == KEYS
+
+    played(story)
+
+
 def test_a_restore_that_is_deleted_ends_and_the_database_is_unlocked() -> None:
     async def story(it: BackupStory) -> None:
         known = await saved(it)

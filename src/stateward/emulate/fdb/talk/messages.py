@@ -175,9 +175,10 @@ class GetRange(Message, frozen=True):
 
 
 class Commit(Message, frozen=True):
-    """Write all of this, or nothing; None takes a key away."""
+    """Write all of this, or nothing; None takes a key away, and before it ranges are."""
 
     writes: list[tuple[bytes, bytes | None]]
+    clears: list[tuple[bytes, bytes]] = []
 
 
 class Values(Message, frozen=True):

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from stateward.core.version import Version
-from stateward.fdb.admin.backups.ports import BackupAdmin, RestoreAdmin
+from stateward.fdb.admin.backups.clearing import KeyClearing
+from stateward.fdb.admin.backups.ports import BackupAdmin, Clearing, RestoreAdmin
 from stateward.fdb.admin.backups.programs import ProgramBackups, ProgramRestores
+from stateward.fdb.admin.keyed.optimistic import ProgramKeys
 from stateward.fdb.admin.session import Session, Shared, Tls
 from stateward.fdb.admin.turns import Turns
 from stateward.fdb.model.connection import ConnectionString
@@ -52,6 +54,12 @@ class ProgramBackupDatabases:
     ) -> RestoreAdmin:
         """Return the restores into a cluster."""
         return ProgramRestores(self._session(cluster, connection, version))
+
+    def clearing(
+        self, cluster: ObjectKey, connection: ConnectionString, version: Version
+    ) -> Clearing:
+        """Return who takes keys of a cluster away."""
+        return KeyClearing(ProgramKeys(self._session(cluster, connection, version)))
 
     def files(self, version: Version) -> BackupAdmin:
         """Return who deletes files, with programs of a version."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from stateward.core.facts import Unknown
-from stateward.fdb.model.backups import BackupOrder, RestoreOrder
+from stateward.fdb.model.backups import BackupOrder, KeyRange, RestoreOrder
 from stateward.fdb.status.backups.backup import BackupState
 from stateward.fdb.status.backups.container import Container
 from stateward.fdb.status.backups.restore import RestoreStage, RestoreState
@@ -85,3 +86,13 @@ class RestoreAdmin(Protocol):
 
     async def abort(self, tag: str) -> RestoreStage | Unknown:
         """End one, so that the database is unlocked; return how far it was, or is now."""
+
+
+class Clearing(Protocol):
+    """Who takes keys away, once for each restore; errors are as with backups."""
+
+    async def is_cleared(self, tag: str) -> bool:
+        """Tell whether that was done for the restore of a tag; raise when nobody knows."""
+
+    async def clear(self, tag: str, ranges: Sequence[KeyRange]) -> None:
+        """Take them away, all keys of users without ranges; what was done is not done again."""

@@ -42,6 +42,8 @@ class Order(msgspec.Struct, frozen=True, omit_defaults=True):
     #: What was read before, and what it was.
     unchanged: list[tuple[Span, Rows]] = []
     writes: list[tuple[bytes, bytes | None]] = []
+    #: What is taken away before that is written.
+    clears: list[Span] = []
     seconds: float = SECONDS
 
 
@@ -81,9 +83,11 @@ class ProgramKeys(Keys):
         mine = _Optimist(self._read)
         found = await work(mine)
         # What was read piece by piece need not have been so at one moment.
-        if mine.writes or len(mine.seen) > 1:
-            order = Order(unchanged=mine.seen, writes=list(mine.writes.items()))
-            await self._ask(order, commits=bool(mine.writes))
+        commits = bool(mine.writes or mine.clears)
+        if commits or len(mine.seen) > 1:
+            writes = list(mine.writes.items())
+            order = Order(unchanged=mine.seen, writes=writes, clears=mine.clears)
+            await self._ask(order, commits=commits)
         return found
 
     async def _read(self, span: Span) -> Rows:
@@ -111,17 +115,23 @@ class _Optimist:
         self._read = read
         self.seen: list[tuple[Span, Rows]] = []
         self.writes: dict[bytes, bytes | None] = {}
+        self.clears: list[Span] = []
 
     async def get(self, key: bytes) -> bytes | None:
         """Return a value."""
         if key in self.writes:
             return self.writes[key]
+        if self._is_cleared(key):
+            return None
         rows = await self._rows(Span(key))
         return rows[0][1] if rows else None
 
     async def get_range(self, begin: bytes, end: bytes) -> Rows:
         """Return keys and values from one on and below another."""
-        found: dict[bytes, bytes | None] = dict(await self._rows(Span(begin, end)))
+        rows = await self._rows(Span(begin, end))
+        found: dict[bytes, bytes | None] = {
+            key: it for key, it in rows if not self._is_cleared(key)
+        }
         found |= {key: it for key, it in self.writes.items() if begin <= key < end}
         return [(key, it) for key, it in sorted(found.items()) if it is not None]
 
@@ -132,6 +142,14 @@ class _Optimist:
     def clear(self, key: bytes) -> None:
         """Take a key away."""
         self.writes[key] = None
+
+    def clear_range(self, begin: bytes, end: bytes) -> None:
+        """Take away all keys from one on and below another."""
+        self.writes = {key: it for key, it in self.writes.items() if not begin <= key < end}
+        self.clears.append(Span(begin, end))
+
+    def _is_cleared(self, key: bytes) -> bool:
+        return any(it.begin <= key < (it.end or b"") for it in self.clears)
 
     async def _rows(self, span: Span) -> Rows:
         for known, rows in self.seen:
@@ -180,6 +198,8 @@ async def carry_out(order: Order, keys: Keys) -> Reply:
         for span, rows in order.unchanged:
             if await _rows(at, span) != rows:
                 raise Conflicted("what was read before was changed meanwhile (1020)")
+        for it in order.clears:
+            at.clear_range(it.begin, it.end or it.begin + b"\x00")
         _write(at, order.writes)
         return Reply()
 

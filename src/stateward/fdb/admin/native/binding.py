@@ -164,6 +164,11 @@ class _Transaction(KeyTransaction):
         self._writes = True
         self._native.clear(key)
 
+    def clear_range(self, begin: bytes, end: bytes) -> None:
+        """Take away all keys from one on and below another."""
+        self._writes = True
+        self._native.clear_range(begin, end)
+
     async def commit(self) -> None:
         """Have it all done; what only reads was all read at one moment, and needs no commit."""
         if self._writes:

@@ -103,6 +103,9 @@ class NativeTransaction(Protocol):
     def clear(self, key: bytes) -> None:
         """Take a key away."""
 
+    def clear_range(self, begin: bytes, end: bytes) -> None:
+        """Take away all keys from one on and below another."""
+
     def commit(self) -> NativeFuture:
         """Have it all done, or nothing."""
 

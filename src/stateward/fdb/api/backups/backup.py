@@ -28,6 +28,16 @@ DEFAULT_AGENTS = 2
 DEFAULT_PERIOD = 864_000
 
 
+class BackupRetention(Part):
+    """How far back it can be restored for sure; what is older is deleted."""
+
+    days: Annotated[
+        int,
+        Meta(ge=1, le=36_500),
+        Field(description="To every moment of so many days before its newest."),
+    ]
+
+
 class FoundationDBBackupSpec(Part):
     """What a backup is asked to be."""
 
@@ -102,6 +112,10 @@ class FoundationDBBackupSpec(Part):
         Meta(max_length=64),
         Field(description="What the database calls it, for good; not said: default."),
     ] = ""
+    retention: Annotated[
+        BackupRetention | None,
+        Field(description="What is deleted of it while it goes on; not said: nothing."),
+    ] = None
 
 
 class BackupGenerations(Part):
@@ -149,6 +163,24 @@ class BackupDetails(Part):
     ] = None
 
 
+class BackupExpiry(Part):
+    """What was deleted of a backup because it is older than anybody needs it."""
+
+    tried: Annotated[
+        str | None, Field(description="When it was last looked for.", format="date-time")
+    ] = None
+    last_expired: Annotated[
+        str | None, Field(description="When some was last deleted.", format="date-time")
+    ] = None
+    before_version: Annotated[
+        int, Field(description="Before which version; 0: nothing was ever deleted.")
+    ] = 0
+    restorable_after: Annotated[
+        int, Field(description="From which version on it can be restored since.")
+    ] = 0
+    trouble: Annotated[str, Field(description="Why nobody could delete it.")] = ""
+
+
 class FoundationDBBackupStatus(Part):
     """What a backup is."""
 
@@ -164,6 +196,9 @@ class FoundationDBBackupStatus(Part):
     ] = None
     backup_details: Annotated[
         BackupDetails | None, Field(description="What the database says of it.")
+    ] = None
+    retention: Annotated[
+        BackupExpiry | None, Field(description="What was deleted of it, and when.")
     ] = None
     former_uid: Annotated[
         str | None,

@@ -19,7 +19,7 @@ from stateward.fdb.api.checks.templates import (
     template_problems,
 )
 from stateward.fdb.api.processes import ContainerOverrides
-from stateward.fdb.model.backups import KeyRange
+from stateward.fdb.model.backups import USER_KEYS, KeyRange
 from stateward.kube.crd.findings import Problem
 
 _TAG: Final = re.compile(rules.TAG.strip("^$"))
@@ -55,12 +55,7 @@ def restore_problems(restore: FoundationDBRestore) -> tuple[Problem, ...]:
     found = [*_store_problems(spec.blob_store_configuration, spec.file_url)]
     found += _source_problems(spec)
     found += _parameter_problems(spec.custom_parameters)
-    for number, it in enumerate(spec.key_ranges):
-        try:
-            KeyRange.parse(it.start, it.end)
-        except ValueError as error:
-            hint = r"bytes that are no letters or digits are written as \xNN"
-            found.append(Problem(f"spec.keyRanges[{number}]", f"{error}", hint))
+    found += _range_problems(spec)
     return tuple(found)
 
 
@@ -126,6 +121,19 @@ def _source_problems(spec: FoundationDBRestoreSpec) -> Iterator[Problem]:
         yield Problem("spec.backupName", words)
     elif spec.backup_name and (problem := naming.dns_label_problem(spec.backup_name)):
         yield Problem("spec.backupName", problem)
+
+
+def _range_problems(spec: FoundationDBRestoreSpec) -> Iterator[Problem]:
+    for number, it in enumerate(spec.key_ranges):
+        where = f"spec.keyRanges[{number}]"
+        try:
+            found = KeyRange.parse(it.start, it.end)
+        except ValueError as error:
+            hint = r"bytes that are no letters or digits are written as \xNN"
+            yield Problem(where, f"{error}", hint)
+            continue
+        if spec.destination_policy == "clear" and found.end > USER_KEYS.end:
+            yield Problem(where, r"must end at \xff or before, where keys are cleared")
 
 
 # ------------------------------------------------------------------ agents

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
 from msgspec import Meta
@@ -13,6 +13,9 @@ from stateward.kube.codec import Part
 from stateward.kube.crd.blockers import Blocker
 from stateward.kube.crd.fields import Field, Rule
 from stateward.kube.meta import Condition
+
+# Nothing said is the first.
+DestinationPolicy: TypeAlias = Literal["", "refuse", "clear"]
 
 
 class KeyRange(Part):
@@ -38,6 +41,13 @@ class FoundationDBRestoreSpec(Part):
         tuple[KeyRange, ...],
         Field(description="What of it; not said: all.", list_type="atomic", max_items=1000),
     ] = ()
+    destination_policy: Annotated[
+        DestinationPolicy,
+        Field(
+            description="Where there are keys already: refuse; or clear, which deletes what is in"
+            " keyRanges, or all, once, right before it is restored."
+        ),
+    ] = ""
     blob_store_configuration: Annotated[
         BlobStore | None, Field(description="Where the backup lies.")
     ] = None
@@ -69,6 +79,13 @@ class RestoreBegun(Part):
     cluster_uid: Annotated[str, Field(description="Into which very cluster.")] = ""
     at: Annotated[str | None, Field(description="When.", format="date-time")] = None
     generation: Annotated[int, Field(description="By which generation of the spec.")] = 0
+
+
+class RestoreClearing(Part):
+    """That keys are to be deleted before: on record a while before that is done."""
+
+    at: Annotated[str | None, Field(description="Since when.", format="date-time")] = None
+    done: Annotated[bool | None, Field(description="They are deleted.")] = None
 
 
 class RestoreProgress(Part):
@@ -103,6 +120,9 @@ class FoundationDBRestoreStatus(Part):
     begun: Annotated[RestoreBegun | None, Field(description="On record before it was begun.")] = (
         None
     )
+    clearing: Annotated[
+        RestoreClearing | None, Field(description="That keys are deleted before it is begun.")
+    ] = None
     url: Annotated[str, Field(description="What is restored.")] = ""
     version: Annotated[int | None, Field(description="To which version.")] = None
     progress: Annotated[RestoreProgress | None, Field(description="How far it is.")] = None

@@ -39,4 +39,18 @@ RESTORE_RULES: Final = (
         "backupName must not be given with fileURL or blobStoreConfiguration",
         field_path=".backupName",
     ),
+    # What is deleted was said when the object was made, and by whoever might do that.
+    Rule(
+        "self.?destinationPolicy.orValue('refuse') == oldSelf.?destinationPolicy.orValue('refuse')",
+        "destinationPolicy cannot be changed: make another object instead",
+        field_path=".destinationPolicy",
+    ),
+    Rule(
+        "self.?destinationPolicy.orValue('refuse') != 'clear'"
+        " || (self.destinationClusterName == oldSelf.destinationClusterName"
+        " && self.?keyRanges.orValue([]) == oldSelf.?keyRanges.orValue([]))",
+        "destinationClusterName and keyRanges cannot be changed where keys are cleared:"
+        " make another object instead",
+        field_path=".keyRanges",
+    ),
 )

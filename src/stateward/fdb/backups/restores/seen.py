@@ -10,7 +10,7 @@ from stateward.core import moments
 from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.facts import Fact, Known, Unknown
-from stateward.fdb.admin.backups.ports import RestoreAdmin
+from stateward.fdb.admin.backups.ports import Clearing, RestoreAdmin
 from stateward.fdb.api.backups.kinds import FoundationDBRestore
 from stateward.fdb.api.backups.restore import FoundationDBRestoreStatus
 from stateward.fdb.api.backups.stores import url_of
@@ -19,12 +19,13 @@ from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.backups.whereabouts import Place, Places
 from stateward.fdb.build.backup_agents import wanted_agents
 from stateward.fdb.decide.backups.restoring import tag_of
-from stateward.fdb.decide.backups.views import ClusterIs, Record, RestoreView
+from stateward.fdb.decide.backups.views import UNASKED, ClusterIs, Record, RestoreView
 from stateward.fdb.model.backups import TAG
 from stateward.fdb.status.backups.restore import RestoreStage, RestoreState
 from stateward.kube.meta import ObjectKey
 
 _SOURCE: Final = "fdbrestore"
+_KEYS: Final = "fdbkeys"
 _ACTIVE: Final = frozenset(str(it) for it in RestoreStage if it.is_active)
 
 
@@ -36,6 +37,8 @@ class RestoreSeen:
     view: RestoreView
     #: Whoever can act on it; None: there is no database, or it cannot be found.
     admin: RestoreAdmin | None
+    #: Whoever can take keys away for it.
+    clearing: Clearing | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +62,10 @@ async def look(eyes: RestoreEyes, restore: FoundationDBRestore) -> RestoreSeen |
     if not record.is_over and not record.is_foreign:
         live = await _live(eyes, restore, admin)
     paused = await _paused(eyes, restore, place, live)
-    view = replace(_view(eyes, restore, place, live), is_paused=paused)
-    return RestoreSeen(restore, view, admin)
+    clearing = _clearing(eyes, restore, place)
+    cleared = await _cleared(eyes, restore, clearing, live)
+    view = replace(_view(eyes, restore, place, live), is_paused=paused, cleared=cleared)
+    return RestoreSeen(restore, view, admin, clearing)
 
 
 def record_of(status: FoundationDBRestoreStatus) -> Record:
@@ -73,6 +78,7 @@ def record_of(status: FoundationDBRestoreStatus) -> Record:
         uid=status.uid,
         state=status.state,
         is_foreign=begun is None and not status.uid and bool(told),
+        clearing_at=_moment(status.clearing.at) if status.clearing is not None else None,
     )
 
 
@@ -89,6 +95,31 @@ def _admin(eyes: RestoreEyes, restore: FoundationDBRestore, place: Place) -> Res
         return None
     key = destination_of(restore)
     return eyes.databases.restores(key, place.connection, place.version)
+
+
+def _clearing(eyes: RestoreEyes, restore: FoundationDBRestore, place: Place) -> Clearing | None:
+    if place.connection is None or place.version is None:
+        return None
+    key = destination_of(restore)
+    return eyes.databases.clearing(key, place.connection, place.version)
+
+
+async def _cleared(
+    eyes: RestoreEyes,
+    restore: FoundationDBRestore,
+    clearing: Clearing | None,
+    live: Fact[RestoreState],
+) -> Fact[bool]:
+    """Tell whether keys were taken away, where that matters: before it is begun."""
+    if clearing is None or restore.status.clearing is None:
+        return UNASKED
+    if not isinstance(live, Known) or live.value.uid:
+        return UNASKED
+    try:
+        found = await clearing.is_cleared(tag_of(restore.metadata.uid))
+    except PeerError as error:
+        return Unknown(error.message)
+    return Known(found, eyes.clock.now(), _KEYS)
 
 
 async def _live(
@@ -137,6 +168,7 @@ def _view(
         cluster_uid=place.uid,
         live=live,
         record=record_of(restore.status),
+        clears=restore.spec.destination_policy == "clear",
         others=_others(eyes.caches, restore),
         has_agents=place.is_ is not ClusterIs.THERE or _has_agents(eyes.caches, restore),
         now=eyes.clock.now(),

@@ -12,9 +12,10 @@ from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.restores.seen import RestoreSeen
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.decide.backups import backing, restoring
-from stateward.fdb.decide.backups.views import Abort, Begin, LetGo, Note
+from stateward.fdb.decide.backups.views import Abort, Begin, Clear, LetGo, Note
 from stateward.fdb.model.backups import KeyRange, RestoreOrder
 from stateward.kube.client import MergePatch
+from stateward.kube.codec import Json
 
 
 class HoldRestore:
@@ -48,21 +49,26 @@ class StartRestore:
             case Note():
                 await self._record(seen)
                 return done("RestoreNoted", "that it is to be begun is on record")
+            case Clear():
+                return await self._clear(seen)
             case Begin():
                 return await self._begin(seen)
             case _:
                 return found
 
     async def _record(self, seen: RestoreSeen) -> None:
-        metadata = seen.restore.metadata
         begun = {
             "clusterUID": seen.view.cluster_uid,
             "at": moments.to_rfc3339(self._clock.now()),
-            "generation": metadata.generation,
+            "generation": seen.restore.metadata.generation,
         }
+        await self._write(seen, {"begun": begun, "tag": seen.view.tag})
+
+    async def _write(self, seen: RestoreSeen, status: Json) -> None:
+        metadata = seen.restore.metadata
         body = {
             "metadata": {"uid": metadata.uid, "resourceVersion": metadata.resource_version},
-            "status": {"begun": begun, "tag": seen.view.tag},
+            "status": status,
         }
         client = self._acting.client
         await client.patch(RESTORES, metadata.key, MergePatch(body), subresource="status")
@@ -75,7 +81,23 @@ class StartRestore:
         except ValueError as error:
             return Blocked("SpecInvalid", f"spec must be possible: {error}", "mend the spec")
         said = "RestoreBegun", f"restore {seen.view.tag} is begun"
-        return await self._acting.order(RESTORES, seen.restore, said, seen.admin.start, order)
+        found = await self._acting.order(RESTORES, seen.restore, said, seen.admin.start, order)
+        is_full = isinstance(found, Blocked) and found.reason == "DestinationNotEmpty"
+        if is_full and restoring.may_clear(seen.view):
+            at = moments.to_rfc3339(self._clock.now())
+            await self._write(seen, {"clearing": {"at": at, "done": False}})
+            return done("ClearingNoted", "that keys are to be cleared before is on record")
+        return found
+
+    async def _clear(self, seen: RestoreSeen) -> Outcome:
+        """Take keys away, by a transaction that does so once."""
+        if seen.clearing is None:
+            return backing.UNREACHED
+        tag, ranges = seen.view.tag, _ranges(seen)
+        what = f"of {len(ranges)} ranges" if ranges else "of users"
+        said = "KeysCleared", f"all keys {what} are cleared, before {tag} is begun"
+        ask = seen.clearing.clear
+        return await self._acting.order(RESTORES, seen.restore, said, ask, tag, ranges)
 
 
 def _order(seen: RestoreSeen) -> RestoreOrder:
@@ -84,9 +106,13 @@ def _order(seen: RestoreSeen) -> RestoreOrder:
         seen.view.tag,
         seen.view.url,
         spec.backup_version,
-        tuple(KeyRange.parse(it.start, it.end) for it in spec.key_ranges),
+        _ranges(seen),
         parameters=tuple(_parameters(spec)),
     )
+
+
+def _ranges(seen: RestoreSeen) -> tuple[KeyRange, ...]:
+    return tuple(KeyRange.parse(it.start, it.end) for it in seen.restore.spec.key_ranges)
 
 
 def _parameters(spec: FoundationDBRestoreSpec) -> list[str]:

@@ -1,8 +1,13 @@
 """Begin a restore once, follow it, end it with its object: the one thing to do now. Pure.
 
 That it is to be begun is on record before anybody is asked to; what the database has of its tag
-says whether it was. So who dies in between, or hears no answer, looks it up. Where both are lost,
-as with a database that was made anew, nothing is begun a second time.
+says whether it was. So who dies in between, or hears no answer, looks it up. Where the database, or
+the cluster, is another by then, nothing is begun a second time.
+
+Keys are taken away only after the database would not restore over them, and only where the object
+asks for that; that they will be is on record a minute before. By then nothing that was asked for
+earlier can begin a restore any more whose keys these would be, and until the database says that it
+is done nothing begins one; after that it is never done again.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
 from stateward.fdb.decide.backups.views import (
     Abort,
     Begin,
+    Clear,
     ClusterIs,
     LetGo,
     Note,
@@ -36,7 +42,7 @@ def tag_of(uid: str) -> str:
     return f"restore-{uid}"
 
 
-def restoring(view: RestoreView) -> Note | Begin | Outcome:
+def restoring(view: RestoreView) -> Note | Clear | Begin | Outcome:
     """Return what is to be done about a restore that nobody deleted."""
     record = view.record
     if record.is_over:
@@ -62,7 +68,7 @@ def restoring(view: RestoreView) -> Note | Begin | Outcome:
     return _beginning(view)
 
 
-def _beginning(view: RestoreView) -> Note | Begin | Outcome:
+def _beginning(view: RestoreView) -> Note | Clear | Begin | Outcome:
     """Return whether to begin what the database knows nothing of."""
     if view.record.uid:
         return _forgotten("the database does not know of it any more")
@@ -72,7 +78,29 @@ def _beginning(view: RestoreView) -> Note | Begin | Outcome:
         who = some_of(view.others, _SHOWN)
         words = f"{who} is restored into this database, which one restore at a time locks"
         return Retry(_FOLLOWED, "AnotherRestoreRuns", words)
-    return Begin() if view.record.is_begun else Note()
+    if not view.record.is_begun:
+        return Note()
+    return Begin() if view.record.clearing_at is None else _clearing(view, view.record.clearing_at)
+
+
+def _clearing(view: RestoreView, since: float) -> Clear | Begin | Outcome:
+    """Return whether keys are to be taken away before it is begun."""
+    if isinstance(view.cleared, Unknown):
+        why = view.cleared.reason
+        return Retry(_AGAIN, "RestoreUnknown", f"nobody knows whether keys are cleared: {why}")
+    if view.cleared.value:
+        return Begin()
+    left = min(_LATE, since + _LATE - view.now)
+    if left > 0:
+        words = "keys are cleared a minute after that was said; deleting this object prevents it"
+        return Retry(left, "ClearingSoon", words)
+    return Clear()
+
+
+def may_clear(view: RestoreView) -> bool:
+    """Tell whether keys may be taken away, now that nothing is restored over them."""
+    record = view.record
+    return view.clears and record.is_begun and record.clearing_at is None and not record.uid
 
 
 def _followed(view: RestoreView, state: RestoreState) -> Outcome:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
-from stateward.core.facts import Fact, Known
+from stateward.core.facts import Fact, Known, Unknown
 from stateward.fdb.status.backups.backup import BackupState
 from stateward.fdb.status.backups.restore import RestoreState
+
+#: What nobody needs to know yet.
+UNASKED: Final = Unknown("nobody asked")
 
 
 class ClusterIs(Enum):
@@ -53,6 +56,11 @@ class BackupView:
     runners: tuple[str, ...] = ()
     #: Other objects whose backup lies at the same place.
     sharers: tuple[str, ...] = ()
+    #: For how many days it is kept; None: for ever.
+    days: int | None = None
+    #: When somebody last looked for what is older, and why that was not deleted.
+    tried_at: float | None = None
+    not_expired: str = ""
     is_deleting: bool = False
 
     @property
@@ -100,6 +108,8 @@ class Record:
     state: str = ""
     #: Another operator began it, under a tag of its own.
     is_foreign: bool = False
+    #: Since when keys are to be taken away before it is begun; None: nobody said so.
+    clearing_at: float | None = None
 
     @property
     def is_begun(self) -> bool:
@@ -126,6 +136,10 @@ class RestoreView:
     cluster_uid: str = ""
     live: Fact[RestoreState]
     record: Record = Record()
+    #: Whether what is there may be taken away.
+    clears: bool = False
+    #: Whether that was done, by the word of the database.
+    cleared: Fact[bool] = UNASKED
     #: Other objects whose restore into the same database goes on.
     others: tuple[str, ...] = ()
     #: Whether there is anybody to do the work: agents of a FoundationDBBackup of the cluster.
@@ -186,6 +200,14 @@ class DeleteData:
 
 
 @dataclass(frozen=True, slots=True)
+class Expire:
+    """Delete what is older than so many days."""
+
+    url: str
+    days: int
+
+
+@dataclass(frozen=True, slots=True)
 class LetGo:
     """Nothing is left to be done: the object may go."""
 
@@ -200,6 +222,11 @@ class Note:
 @dataclass(frozen=True, slots=True)
 class Begin:
     """Begin a restore."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Take away the keys that are where a restore writes."""
 
 
 Leaving: TypeAlias = Abort | DeleteData | LetGo

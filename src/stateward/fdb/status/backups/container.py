@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,6 +10,17 @@ import msgspec
 from msgspec import Struct
 
 from stateward.core.facts import Unknown
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A whole snapshot: from which version on it was taken, and at which it was whole."""
+
+    begin: int
+    end: int
+    #: How many days of the database's own time it had been whole when the last log ended.
+    days: float
+    restorable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +35,8 @@ class Container:
     last: int | None = None
     snapshots: int = 0
     snapshot_bytes: int = 0
+    #: Those of which all is told.
+    taken: tuple[Taken, ...] = ()
 
     @property
     def is_restorable(self) -> bool:
@@ -37,10 +51,14 @@ class Container:
 
 class _Version(Struct, frozen=True):
     Version: int
+    RelativeDays: float | None = None
 
 
 class _Snapshot(Struct, frozen=True):
     TotalBytes: int = 0
+    Start: _Version | None = None
+    End: _Version | None = None
+    Restorable: bool = False
 
 
 class _Document(Struct, frozen=True):
@@ -70,4 +88,12 @@ def read(text: str, url: str) -> Container | Unknown:
         last=last.Version if can and last is not None else None,
         snapshots=len(found.Snapshots),
         snapshot_bytes=sum(it.TotalBytes for it in found.Snapshots),
+        taken=tuple(_taken(found.Snapshots)),
     )
+
+
+def _taken(some: Iterable[_Snapshot]) -> Iterator[Taken]:
+    for it in some:
+        if it.Start is not None and it.End is not None and it.End.RelativeDays is not None:
+            days = -it.End.RelativeDays
+            yield Taken(it.Start.Version, it.End.Version, days, it.Restorable)

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from stateward.core.facts import Known
 from stateward.core.outcome import Blocked, Done, Outcome
 from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.restore import FoundationDBRestoreStatus, RestoreProgress
@@ -70,6 +71,8 @@ def _seen(
 ) -> FoundationDBRestoreStatus:
     """Return what the database says; what it does not know any more stays as it was told."""
     state = view.state
+    if former.clearing is not None and isinstance(view.cleared, Known):
+        former = replace(former, clearing=replace(former.clearing, done=view.cleared.value))
     if state is None or not state.uid:
         return former
     return replace(

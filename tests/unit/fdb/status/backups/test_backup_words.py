@@ -110,8 +110,9 @@ def test_warnings_around_it_do_no_harm() -> None:
 def test_the_recorded_container_is_read() -> None:
     (text,) = said("14_restore", "describe", "--json")
     assert container.read(text, "u") == Container(
-        "u", first=4596328387, last=4615981488, snapshots=1, snapshot_bytes=101992153
-    )
+        "u", first=4596328387, last=4615981488, snapshots=1, snapshot_bytes=101992153,
+        taken=(container.Taken(4596154471, 4596328387, 0.000227466, restorable=True),),
+    )  # fmt: skip
     assert isinstance(container.read(text[:-20], "u"), Unknown)
     assert isinstance(container.read(text.replace("MaxRestorablePoint", "X"), "u"), Unknown)
     found = container.read(text.replace('"Restorable":true,"P', '"Restorable":false,"P'), "u")

@@ -59,7 +59,9 @@ async def _serve(wire: Wire, transaction: KeyTransaction) -> None:
                 await wire.send(Values([] if value is None else [(key, value)]))
             case GetRange(begin, end):
                 await wire.send(Values(await transaction.get_range(begin, end)))
-            case Commit(writes):
+            case Commit(writes, clears):
+                for span in clears:
+                    transaction.clear_range(*span)
                 for key, value in writes:
                     if value is None:
                         transaction.clear(key)
@@ -99,7 +101,7 @@ class WireKeys(Keys):
     async def _commit(self, wire: Wire, mine: _Remote) -> None:
         try:
             async with asyncio.timeout(self._seconds):
-                await wire.send(Commit(list(mine.writes.items())))
+                await wire.send(Commit(list(mine.writes.items()), mine.clears))
                 answer = await wire.receive()
         except (Lost, TimeoutError) as error:
             raise OutcomeUnknown(f"the answer to a commit was lost: {error}") from None
@@ -116,18 +118,22 @@ class _Remote:
     def __init__(self, wire: Wire, seconds: float) -> None:
         self._wire, self._seconds = wire, seconds
         self.writes: dict[bytes, bytes | None] = {}
+        self.clears: list[tuple[bytes, bytes]] = []
 
     async def get(self, key: bytes) -> bytes | None:
         """Return a value."""
         if key in self.writes:
             return self.writes[key]
+        if self._is_cleared(key):
+            return None
         found = await self._asked(Get(key))
         return found[0][1] if found else None
 
     async def get_range(self, begin: bytes, end: bytes) -> list[tuple[bytes, bytes]]:
         """Return keys and values from one on and below another."""
         found = await self._asked(GetRange(begin, end))
-        return overlaid(found, self.writes, begin, end)
+        left = [it for it in found if not self._is_cleared(it[0])]
+        return overlaid(left, self.writes, begin, end)
 
     def set(self, key: bytes, value: bytes) -> None:
         """Write a value."""
@@ -136,6 +142,14 @@ class _Remote:
     def clear(self, key: bytes) -> None:
         """Take a key away."""
         self.writes[key] = None
+
+    def clear_range(self, begin: bytes, end: bytes) -> None:
+        """Take away all keys from one on and below another."""
+        self.writes = {key: it for key, it in self.writes.items() if not begin <= key < end}
+        self.clears.append((begin, end))
+
+    def _is_cleared(self, key: bytes) -> bool:
+        return any(begin <= key < end for begin, end in self.clears)
 
     async def _asked(self, message: Get | GetRange) -> list[tuple[bytes, bytes]]:
         try:

@@ -1,0 +1,68 @@
+"""What of a backup is old enough to be deleted: never what a restore could still need. Pure.
+
+A restore needs a snapshot that was whole before the moment that is asked for, and all logs since
+that snapshot began. So of the days that shall be kept the first moment decides: the newest snapshot
+that was whole by then stays, and what is older than it goes. Where there is none, nothing does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from stateward.core.outcome import DONE, Blocked, Outcome, Retry
+from stateward.fdb.decide.backups.views import BackupView, Expire
+from stateward.fdb.model.listing import some_of
+from stateward.fdb.status.backups.container import Container
+
+#: Seconds between two looks for what is too old: each reads what lies there.
+EVERY: Final = 3600.0
+_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Data before a version goes, and from another on all can be restored as before."""
+
+    before: int
+    restorable_after: int
+
+
+def retaining(view: BackupView, now: float) -> Expire | Outcome:
+    """Return whether it is time to look for what is too old."""
+    state = view.state
+    if view.days is None or state is None or not view.may_act or view.is_deleting:
+        return DONE
+    if state.restorable is None or not state.url:
+        return DONE
+    if view.sharers:
+        who = some_of(view.sharers, _SHOWN)
+        return Blocked(
+            "BackupShared",
+            f"its files must be its own to be deleted, and {who} has its backup there too",
+            "take spec.retention away, or have one of them lie elsewhere",
+        )
+    if is_due(view.tried_at, now):
+        return Expire(state.url, view.days)
+    if view.not_expired:
+        words = f"what is older than {view.days} days could not be deleted: {view.not_expired}"
+        return Retry(EVERY, "BackupNotExpired", words)
+    return DONE
+
+
+def is_due(tried_at: float | None, now: float) -> bool:
+    """Tell whether nobody looked within the hour; a clock that was set back is no reason to."""
+    return tried_at is None or now - tried_at >= EVERY
+
+
+def cut(found: Container, days: int) -> Cut | None:
+    """Return what may go so that every moment of so many days can be restored; None: nothing."""
+    if not found.is_restorable:
+        return None
+    old = [it for it in found.taken if it.restorable and it.days >= days]
+    if not old:
+        return None
+    kept = max(old, key=lambda it: (it.end, it.begin))
+    # Nothing of what stays may have begun before: snapshots can overlap where somebody restarts.
+    began = min(it.begin for it in found.taken if it.end >= kept.end)
+    return Cut(min(kept.begin, began), kept.end)
