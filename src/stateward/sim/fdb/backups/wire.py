@@ -17,8 +17,10 @@ from stateward.emulate.fdb.cli.tape import Tape
 from stateward.emulate.fdb.console import BLOBS
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.admin.answers import Answer
+from stateward.fdb.admin.backups.clearing import KeyClearing
 from stateward.fdb.admin.backups.programs import ProgramBackups, ProgramRestores
 from stateward.fdb.admin.errors import DatabaseSilent
+from stateward.fdb.admin.keyed.optimistic import ProgramKeys
 from stateward.fdb.model.connection import ConnectionString
 from stateward.kube.meta import ObjectKey
 from stateward.sim.fdb.backups.calls import BackupCall
@@ -75,7 +77,6 @@ class BackupConsole(SimConsole):
         self._wire.realm.advance()
         if call.verb in _OF_FILES:
             database = self._wire.realm.databases[0]
-            await asyncio.sleep(shelf.deleting if call.writes else 0)
         else:
             database = self._wire.realm.database(self.found_by())
             if not await self._is_served(database, until):
@@ -83,6 +84,8 @@ class BackupConsole(SimConsole):
         typed = Typed(call, who, database)
         for told in shelf.typed:
             told(typed)
+        if call.verb == "delete":
+            await asyncio.sleep(shelf.deleting)
         answer = await self._played(typed, until)
         for heard in shelf.done:
             heard(typed, answer.code)
@@ -132,6 +135,12 @@ class SimBackups:
     ) -> ProgramRestores:
         """Return the restores into a cluster; nobody is asked yet."""
         return ProgramRestores(self._console(cluster, connection, version))
+
+    def clearing(
+        self, cluster: ObjectKey, connection: ConnectionString, version: Version
+    ) -> KeyClearing:
+        """Return who takes keys of a cluster away; nobody is asked yet."""
+        return KeyClearing(ProgramKeys(self._console(cluster, connection, version)))
 
     def files(self, version: Version) -> ProgramBackups:
         """Return who deletes files, with programs of a version: all are there."""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Set
 
-from stateward.emulate.fdb.backups.state import Progress
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.api.backups.kinds import BACKUPS, RESTORES
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBCluster
+from stateward.fdb.decide.backups.restoring import tag_of
 from stateward.fdb.model.names import CLASS_LABEL
 from stateward.fdb.tell.conditions import TYPES
 from stateward.kube.codec import Json, decode, encode
@@ -33,6 +34,8 @@ def end_of(it: FdbWorld) -> dict[str, str]:
         for stored in store.all(CLUSTERS.name):
             told = _told(decode(stored.text, FoundationDBCluster))
             found[f"{place}cluster {stored.key}"] = _text(told)
+    every = (one for site in it.sites for one in site.world.api.store.all(RESTORES.name))
+    asked = {tag_of(one.uid) for one in every}
     for number, database in enumerate(one for one in it.realm.databases if one.servers):
         settings = database.settings
         found[f"database {number}"] = _text(
@@ -42,25 +45,28 @@ def end_of(it: FdbWorld) -> dict[str, str]:
                 "coordinators": len(database.string.coordinators),
                 "versions": sorted({str(one.version) for one in database.servers.values()}),
                 "classes": _classes(str(one.process_class) for one in database.servers.values()),
-                **_backed_up(database),
+                **_backed_up(database, asked),
             }
         )
     return found
 
 
-def _backed_up(database: Database) -> Json:
-    """Return what is left of backups and restores, without their names."""
+def _backed_up(database: Database, asked: Set[str]) -> Json:
+    """Return what is left of backups and restores, without their names.
+
+    How far one came whose object is gone is chance, and so are keys then.
+    """
     has = database.backups
     if not has.backups and not has.restores:
         return {}
-    is_partial = any(it.stage is Progress.ABORTED for it in has.restores.values())
+    left = [it for tag, it in has.restores.items() if tag not in asked]
     return {
         "backups": {tag: str(it.stage) for tag, it in sorted(has.backups.items())},
-        "restores": _classes(str(it.stage) for it in has.restores.values()),
+        "restores": _classes(str(it.stage) for tag, it in has.restores.items() if tag in asked),
+        "left": sum(it.stage.is_active for it in left),
         "agents paused": has.paused,
         "locked": bool(database.store.locked_by),
-        # How far it came that was aborted is chance.
-        "keys": None if is_partial else [str(it) for it in keys_of(database).items()],
+        "keys": None if left else [str(it) for it in keys_of(database).items()],
     }
 
 

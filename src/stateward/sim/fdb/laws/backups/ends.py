@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from stateward.emulate.fdb.backups import urls as folders
 from stateward.emulate.fdb.console import BLOBS
 from stateward.fdb.api.backups import urls
@@ -42,26 +44,32 @@ class Ends:
             return
         actor = self._wishes.scene.watchman.actor_of(typed.who, typed.call)
         url = typed.call.said("-d")
-        folder = folders.folder(url, BLOBS)
-        for it in self._wishes.databases():
-            for one in it.backups.backups.values():
-                if one.stage.is_active and folders.folder(one.url, BLOBS) == folder:
-                    words = f"files of the backup on tag {one.tag} are deleted, and it goes on"
-                    self._wishes.report("F-B3", actor, words)
-        for backup in self._wishes.backups():
-            details = backup.status.backup_details
-            mine = backup.metadata.key == actor.about
-            if not mine and details is not None and urls.is_same(details.url, url):
-                words = f"files are deleted for {actor.about} that are {backup.metadata.key}'s"
-                self._wishes.report("F-B3", actor, words)
-        if not self._is_asked(actor):
-            self._wishes.report("F-B3", actor, "files are deleted, and nobody asks for it")
+        is_deleted = typed.call.verb == "delete"
+        for sentence in self._wrong(actor, url) if is_deleted else self._unasked(actor):
+            self._wishes.report("F-B3", actor, sentence)
 
-    def _is_asked(self, actor: Actor) -> bool:
-        if actor.about is None:
-            return False
-        asked = [it for it in self._wishes.recent(actor.about) if it is not None]
-        return any(it.metadata.deleting and it.spec.deletion_policy == "cleanup" for it in asked)
+    def _unasked(self, actor: Actor) -> Iterator[str]:
+        if not any(it.spec.retention is not None for it in self._asked(actor)):
+            yield "old data is deleted, and nobody asks for it"
+
+    def _wrong(self, actor: Actor, url: str) -> Iterator[str]:
+        folder = folders.folder(url, BLOBS)
+        every = [one for it in self._wishes.databases() for one in it.backups.backups.values()]
+        for it in every:
+            if it.stage.is_active and folders.folder(it.url, BLOBS) == folder:
+                yield f"files of the backup on tag {it.tag} are deleted, and it goes on"
+        for backup in self._wishes.backups():
+            details, key = backup.status.backup_details, backup.metadata.key
+            if key != actor.about and details is not None and urls.is_same(details.url, url):
+                yield f"files are deleted for {actor.about} that are {key}'s"
+        asked = self._asked(actor)
+        if not any(it.metadata.deleting and it.spec.deletion_policy == "cleanup" for it in asked):
+            yield "files are deleted, and nobody asks for it"
+
+    def _asked(self, actor: Actor) -> list[FoundationDBBackup]:
+        """Return what the object is, or was of late, for which somebody acts."""
+        recent = [] if actor.about is None else self._wishes.recent(actor.about)
+        return [it for it in recent if it is not None]
 
     # ------------------------------------------------------------------ objects
 
