@@ -7,33 +7,23 @@ middle of what they do, and ``idle`` has none come back.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 from fakes.fdb_mangling import MangledWorld
 from fakes.fdb_stories import NAME, NAMESPACE, USER, Story, single
 from fakes.fdb_watching import Watcher
-from stateward.core.errors import PeerUnreachable
 from stateward.core.ports import Ports
-from stateward.core.version import Version
 from stateward.emulate.fdb.backups.agent import MemoryAgent
 from stateward.emulate.fdb.backups.cli import commands
-from stateward.emulate.fdb.backups.cli.asked import ACTIONS
 from stateward.emulate.fdb.backups.cli.preparing import Place
-from stateward.emulate.fdb.backups.files import MemoryFiles
 from stateward.emulate.fdb.backups.state import AgentSeen
 from stateward.emulate.fdb.cli.tape import Tape
 from stateward.emulate.fdb.console import BLOBS
-from stateward.fdb.admin.answers import Answer
-from stateward.fdb.admin.backups.clearing import KeyClearing
-from stateward.fdb.admin.backups.programs import ProgramBackups, ProgramRestores
-from stateward.fdb.admin.errors import DatabaseSilent
-from stateward.fdb.admin.keyed.optimistic import ProgramKeys
 from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.api.backups.kinds import BACKUP_KIND, BACKUPS, RESTORE_KIND, RESTORES
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
-from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import BACKUP_FOR
 from stateward.fdb.operator import FdbOptions, assemble
 from stateward.kube.client import MergePatch
@@ -46,11 +36,10 @@ from stateward.local.api import Api
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
 from stateward.runtime.supervisor import Supervisor
-from stateward.sim.fdb.databases import SimConsole, _refusal
+from stateward.sim.fdb.backups.shelf import Shelf
 from stateward.sim.fdb.world import Surroundings, served
-from stateward.sim.world import Line, Result, World, simulate
+from stateward.sim.world import Result, World, simulate
 
-_QUESTIONS = frozenset({"status", "describe", "list", "tags", "query", "dump"})
 PLACE = "file:///backups"
 #: A backup that is whole soon.
 SOON: Json = {
@@ -61,155 +50,19 @@ SOON: Json = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class BackupCall:
-    """One run of fdbbackup or fdbrestore."""
-
-    program: str
-    words: tuple[str, ...]
-
-    @property
-    def writes(self) -> bool:
-        """Whether it may change something."""
-        return self.words[0] not in _QUESTIONS
-
-    @property
-    def line(self) -> str:
-        """What was typed."""
-        return f"{self.program} {' '.join(self.words)}"
-
-    def __str__(self) -> str:
-        return self.line
-
-
-class BackupConsole(SimConsole):
-    """Runs fdbbackup and fdbrestore, too."""
-
-    world: BackupWorld
-
-    async def run(
-        self, program: str, words: Sequence[str], seconds: float, typed: str = ""
-    ) -> Answer:
-        """Run a program; what it takes is virtual time."""
-        if program not in ACTIONS:
-            return await super().run(program, words, seconds, typed)
-        call = BackupCall(program, tuple(words))
-
-        async def carried() -> Answer:
-            return await self._backed(call, seconds)
-
-        try:
-            return await self._network.send(call, carried, _refusal)
-        except PeerUnreachable as error:
-            raise DatabaseSilent(error.message) from None
-
-    async def _backed(self, call: BackupCall, seconds: float) -> Answer:
-        realm, world = self._realm, self.world
-        realm.advance()
-        if call.words[0] in ("delete", "describe", "expire"):
-            database = realm.databases[0]
-        else:
-            string = self.found_by()
-            database = realm.database(string)
-            until = self._clock.now() + seconds
-            while not self._view().is_served(database, string):
-                if self._clock.now() >= until:
-                    return Answer(-9, "", "", in_time=False)
-                await asyncio.sleep(1)
-                realm.advance()
-        world.lines.append(call.line)
-        if call.words[0] == "delete" and world.slow_deletion:
-            await asyncio.sleep(world.slow_deletion)
-        tape, until = Tape(database), self._clock.now() + seconds
-        steps = commands.typed(tape, Place(world.files, BLOBS), call.program, call.words)
-        while True:
-            try:
-                waits = next(steps)
-            except StopIteration as end:
-                realm.settle()
-                return Answer(end.value, tape.out, tape.err)
-            if self._clock.now() + waits > until:
-                return Answer(-9, tape.out, tape.err, in_time=False)
-            realm.settle()
-            await asyncio.sleep(waits)
-            realm.advance()
-
-
-class SimBackups:
-    """Databases as one operator process reaches them for backups."""
-
-    def __init__(self, world: BackupWorld, line: Line, ports: Ports) -> None:
-        self._world, self._line, self._ports = world, line, ports
-        self._consoles: dict[ObjectKey, BackupConsole] = {}
-
-    def backups(
-        self, cluster: ObjectKey, connection: ConnectionString, version: Version
-    ) -> ProgramBackups:
-        """Return the backups of a cluster."""
-        return ProgramBackups(self._console(cluster, connection, version))
-
-    def restores(
-        self, cluster: ObjectKey, connection: ConnectionString, version: Version
-    ) -> ProgramRestores:
-        """Return the restores into a cluster."""
-        return ProgramRestores(self._console(cluster, connection, version))
-
-    def clearing(
-        self, cluster: ObjectKey, connection: ConnectionString, version: Version
-    ) -> KeyClearing:
-        """Return who takes keys of a cluster away."""
-        return KeyClearing(ProgramKeys(self._console(cluster, connection, version)))
-
-    def files(self, version: Version) -> ProgramBackups:
-        """Return who deletes files."""
-        del version
-        return ProgramBackups(self._made())
-
-    def forget(self, cluster: ObjectKey) -> None:
-        """Let go of what was kept."""
-        self._consoles.pop(cluster, None)
-
-    def _console(
-        self, cluster: ObjectKey, connection: ConnectionString, version: Version
-    ) -> BackupConsole:
-        if cluster not in self._consoles:
-            self._consoles[cluster] = self._made()
-        self._consoles[cluster].find_by(connection, version)
-        return self._consoles[cluster]
-
-    def _made(self) -> BackupConsole:
-        world = self._world
-        made = BackupConsole(world.realm, self._line.network, self._ports.clock, world._is_cut)
-        made.world = world
-        return made
-
-
-@dataclass(frozen=True, slots=True)
-class BackupSurroundings(Surroundings):
-    """What an operator process has, with backups."""
-
-    backups: SimBackups
-
-
 class BackupWorld(MangledWorld):
     """A world with a place for backups, and agents wherever a Deployment asks for them."""
 
     def __init__(self, world: World, **given: Any) -> None:
         super().__init__(world, **given)
-        self.files = MemoryFiles()
+        self.shelf = self.backing = Shelf(lambda: world.weather.acting, deleting=0.0)
+        self.files = self.backing.files
         #: Every line of fdbbackup and fdbrestore, in order.
         self.lines: list[str] = []
-        #: Seconds that it takes to delete files, before it is begun.
-        self.slow_deletion = 0.0
+        self.backing.typed.append(lambda typed: self.lines.append(typed.call.line))
         self.agents: dict[str, MemoryAgent] = {}
         self.idle = False
         self._working = asyncio.create_task(self._work())
-
-    def surroundings(self, line: Line, ports: Ports, identity: str) -> Surroundings:
-        """Return what an operator process has."""
-        found = super().surroundings(line, ports, identity)
-        given = {it: getattr(found, it) for it in Surroundings.__dataclass_fields__}
-        return BackupSurroundings(**given, backups=SimBackups(self, line, ports))
 
     # ------------------------------------------------------------------ agents
     async def _work(self) -> None:
@@ -254,7 +107,7 @@ class BackupWorld(MangledWorld):
 
 def operator(around: Surroundings) -> Supervisor:
     """Put the operator together as it is, with backups."""
-    assert isinstance(around, BackupSurroundings)
+    assert around.backups is not None
     options = FdbOptions(
         databases=around.databases,
         agents=by_pod(around.agents),

@@ -60,6 +60,21 @@ REGRESSIONS: dict[str, str] = {
         "a service that nobody asks for any more, but by which coordinators are found, was lost"
         " and not made again"
     ),
+    "fdb-backup | fdbbackup start | 1 | lost-answer": (
+        "a backup that was begun without an answer goes on, and is not begun again"
+    ),
+    "fdb-backup-delete | fdbbackup delete | 1 | crash-after:0": (
+        "whoever comes after a crash deletes what is left of the files, and lets the object go"
+    ),
+    "fdb-restore | fdbrestore start | 1 | crash-after:0": (
+        "whoever comes after a crash looks up that a restore was begun, and begins no other"
+    ),
+    "fdb-restore | fdbrestore start | 1 | lost-answer": (
+        "a restore that was begun without an answer is followed"
+    ),
+    "fdb-restore-abort | fdbrestore abort | 1 | crash-before:0": (
+        "a restore that its object asks to end may come to its own end before anybody ends it"
+    ),
 }
 
 

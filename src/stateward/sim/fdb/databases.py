@@ -108,7 +108,7 @@ class SimConsole:
             return await self._play(line, patience)
 
         try:
-            return await self._network.send(call, carried, _refusal)
+            return await self._network.send(call, carried, refusal)
         except PeerUnreachable as error:  # silence is what fdbcli calls that
             raise DatabaseSilent(error.message) from None
 
@@ -119,7 +119,7 @@ class SimConsole:
             return Answer(0, msgspec.json.encode(await self._keyed(call)).decode(), "")
 
         try:
-            return await self._network.send(call, carried, _refusal)
+            return await self._network.send(call, carried, refusal)
         except PeerUnreachable as error:
             raise DatabaseSilent(error.message) from None
 
@@ -216,7 +216,7 @@ class SimDatabases:
         self._consoles.pop(cluster, None)
 
 
-def _refusal(kind: Kind, call: Asked) -> PeerError | None:
+def refusal(kind: Kind, call: Asked) -> PeerError | None:
     """Return how fdbcli ends without having done anything."""
     match kind:
         case Kind.CONFLICT if call.writes:

@@ -6,11 +6,15 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import ExitStack
-from typing import Final
+from typing import Any, Final
 
 from stateward.core.errors import HouseError
+from stateward.fdb.api.backups.kinds import BACKUPS, RESTORES
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.kube.resources import Resource
+from stateward.local.catalog import REPLICA_SETS
 from stateward.sim.faults import CALM, Kind, Plan
+from stateward.sim.fdb.laws.backups.words import untrue
 from stateward.sim.fdb.laws.watch import FdbWatch
 from stateward.sim.fdb.operators import Befalling, assembled
 from stateward.sim.fdb.oracles import costs
@@ -18,7 +22,7 @@ from stateward.sim.fdb.oracles.acts import Acts
 from stateward.sim.fdb.oracles.dead_ends import is_dead_end
 from stateward.sim.fdb.oracles.ends import end_of
 from stateward.sim.fdb.oracles.leaks import at_rest
-from stateward.sim.fdb.scenarios import PLACES, SCENARIOS
+from stateward.sim.fdb.scenarios import BACKED_UP, PLACES, SCENARIOS
 from stateward.sim.fdb.scripts.kit import Script, Step
 from stateward.sim.fdb.world import FdbWorld
 from stateward.sim.laws.failures import failed_passes
@@ -42,6 +46,11 @@ _BREATH: Final = 8.0
 #: How many writes may be refused for each wish: both halves of a group change with it, each has a
 #: writer of its own, and whoever comes second sees that and writes again.
 _PARTED: Final = 12
+
+
+#: The kinds of a world without backups, and of one with them and Deployments of agents.
+_KINDS: Final[tuple[Resource[Any], ...]] = (CLUSTERS, PROCESS_GROUPS)
+_BACKED_UP: Final = (*_KINDS, BACKUPS, RESTORES, REPLICA_SETS)
 
 
 class _Enough(HouseError):
@@ -126,6 +135,8 @@ class _Lived(Lived[FdbWorld, Script]):
         for watch in self._watches:
             for law, sentence in at_rest(watch.scene, watch.rates):
                 self.report(law, sentence)
+            for sentence in untrue(watch.wishes) if watch.wishes is not None else ():
+                self.report("F-B7", sentence)
 
     def _judge_calm(self, script: Script) -> None:
         """Ask for what only holds when no call goes wrong."""
@@ -167,9 +178,10 @@ class _Lived(Lived[FdbWorld, Script]):
 
 def _begun(loop: SimLoop, ask: Ask) -> FdbWorld:
     """Return the world of a scenario: one Kubernetes, or one for each of its data centers."""
-    kinds = (CLUSTERS, PROCESS_GROUPS)
+    has_backups = ask.scenario in BACKED_UP
+    kinds = _BACKED_UP if has_backups else _KINDS
     first, *others = PLACES.get(ask.scenario, ("",))
-    it = FdbWorld(World(loop, ask.seed, kinds, place=first))
+    it = FdbWorld(World(loop, ask.seed, kinds, place=first), backs_up=has_backups)
     for place in others:
         world = World(loop, ask.seed, kinds, place=place, beside=it.world)
         FdbWorld(world, beside=it)

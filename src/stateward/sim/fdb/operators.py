@@ -31,6 +31,7 @@ def assembled(around: Surroundings, lease: ObjectKey | None = LEASE) -> Supervis
         databases=around.databases,
         agents=by_pod(around.agents),
         detector=_OURSELVES,
+        backups=around.backups,
         lease=lease,
     )
     return assemble(around.client, around.ports, around.identity, around.metrics, options=options)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.sim.fdb.scripts import (
+    backups,
     everyday,
     halls,
     maintaining,
@@ -19,6 +20,7 @@ from stateward.sim.fdb.scripts import (
 from stateward.sim.fdb.scripts.kit import Script
 
 SCENARIOS: Final[dict[str, Script]] = {
+    **backups.SCENARIOS,
     **everyday.SCENARIOS,
     **halls.SCENARIOS,
     **maintaining.SCENARIOS,
@@ -31,5 +33,7 @@ SCENARIOS: Final[dict[str, Script]] = {
     **upgrades.SCENARIOS,
 }
 
+#: Those in which clusters have backups.
+BACKED_UP: Final = frozenset(backups.SCENARIOS)
 #: The data centers of those that have a Kubernetes and an operator in each.
 PLACES: Final[dict[str, tuple[str, ...]]] = several.PLACES

@@ -13,28 +13,39 @@ from functools import cache, partial
 from math import inf
 from typing import Final
 
+from stateward.core.chance import Chance
 from stateward.core.errors import UsageError
 from stateward.core.ports import Ports
 from stateward.fdb.admin.pod_agent import PodAgents
 from stateward.fdb.admin.ports import Databases
 from stateward.fdb.api.kind import CLUSTER_KIND, CLUSTERS, PROCESS_GROUP_KIND, PROCESS_GROUPS
+from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.model.names import FIELD_MANAGER, MAIN_CONTAINER
 from stateward.kube.client import Client
 from stateward.kube.codec import Json, decode_json, encode
 from stateward.kube.crd.kind import crd
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CUSTOM_RESOURCES, PODS
+from stateward.kube.resources import CUSTOM_RESOURCES, DEPLOYMENTS, PODS
 from stateward.local.api import Api
+from stateward.local.catalog import REPLICA_SETS
+from stateward.local.controllers.workloads import replica_sets
+from stateward.local.controllers.workloads.deployments import controller as deployments
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
 from stateward.local.schema.served import served_api
 from stateward.runtime.telling.metrics import Metrics
 from stateward.sim.fdb.agents import SimAgents
+from stateward.sim.fdb.backups.agents import AgentPods, is_agent
+from stateward.sim.fdb.backups.shelf import Shelf
+from stateward.sim.fdb.backups.wire import SimBackups, Wire
 from stateward.sim.fdb.databases import SimDatabases
 from stateward.sim.fdb.naming import Names
 from stateward.sim.fdb.pods import FdbPods, fits
+from stateward.sim.fdb.programs import Ground
+from stateward.sim.fdb.reading import StoreLookup
 from stateward.sim.fdb.realm import Process, Realm, Volume
-from stateward.sim.kube.lodgers import Lodger, Node, both
+from stateward.sim.kube.desk import DirectDesk
+from stateward.sim.kube.lodgers import Launch, Lodger, Node, Program, both
 from stateward.sim.kube.machines import Machines
 from stateward.sim.kube.nodes import Nodes
 from stateward.sim.kube.spreading import crowding
@@ -42,6 +53,8 @@ from stateward.sim.kube.volumes import Volumes
 from stateward.sim.world import Assemble, Line, Operator, Result, Slot, World, simulate
 
 _USER: Final = Author("user")
+#: What Deployments are made of.
+_WORKLOADS: Final = (PODS, DEPLOYMENTS, REPLICA_SETS)
 #: With which code a process ends that somebody killed.
 _KILLED: Final = -1
 
@@ -57,6 +70,8 @@ class Surroundings:
     databases: Databases
     agents: PodAgents
     metrics: Metrics
+    #: How it reaches databases for backups; None: nobody in this world has any.
+    backups: BackupDatabases | None = None
 
 
 #: Puts an operator together; a supervisor is one.
@@ -71,7 +86,13 @@ class FdbWorld:
     """
 
     def __init__(
-        self, world: World, *, nodes: int = 6, zones: int = 3, beside: FdbWorld | None = None
+        self,
+        world: World,
+        *,
+        nodes: int = 6,
+        zones: int = 3,
+        beside: FdbWorld | None = None,
+        backs_up: bool = False,
     ) -> None:
         self.world = world
         world.manager = FIELD_MANAGER
@@ -86,9 +107,14 @@ class FdbWorld:
         self.names.follow(api)
         self.volumes: Volumes[Volume] = Volumes(loop, api, chance.stream("volumes"), Volume)
         self.pods = FdbPods(loop, api, self.realm, self.volumes, chance.stream("pods"))
+        #: Where backups lie; None: nobody in this world has any.
+        self.shelf: Shelf | None = None
+        self._agents: AgentPods | None = None
+        if backs_up:
+            self._begin_to_back_up(chance)
         places = [Node(f"node-{n}", f"zone-{n % zones}") for n in range(nodes)]
         self.nodes = Nodes(
-            loop, api, chance.stream("nodes"), self.pods.run, nodes=places, main=MAIN_CONTAINER
+            loop, api, chance.stream("nodes"), self._run, nodes=places, main=MAIN_CONTAINER
         )
         self.nodes.network = len(self.sites) - 1
         self.nodes.crowding = lambda pod, node: crowding(
@@ -134,10 +160,41 @@ class FdbWorld:
         self.metrics.append(Metrics(ports.clock))
         databases = SimDatabases(self.realm, line.network, ports.clock, self._is_cut)
         agents = SimAgents(self.pods, line.network, self._is_cut)
-        return Surroundings(line.client, ports, identity, databases, agents, self.metrics[-1])
+        return Surroundings(
+            line.client,
+            ports,
+            identity,
+            databases,
+            agents,
+            self.metrics[-1],
+            self._backups(line, ports),
+        )
+
+    def _backups(self, line: Line, ports: Ports) -> SimBackups | None:
+        if self.shelf is None:
+            return None
+        return SimBackups(Wire(self.realm, line.network, ports.clock, self._is_cut, self.shelf))
 
     def _operator(self, assembly: Assembly, line: Line, ports: Ports, identity: str) -> Operator:
         return assembly(self.surroundings(line, ports, identity))
+
+    # ------------------------------------------------------------------ backups
+
+    def _begin_to_back_up(self, chance: Chance) -> None:
+        """Have Deployments looked after, and agents of backups run in their pods."""
+        world, loop = self.world, self.world.loop
+        self.shelf = Shelf(lambda: world.weather.acting)
+        ground, lookup = Ground(loop, self.realm), StoreLookup(world.api)
+        self._agents = AgentPods(ground, self.shelf, lookup, chance.stream("agents"))
+        desk = DirectDesk(loop, world.api, Ports(world.clock, chance.stream("desk")), _WORKLOADS)
+        replica_sets.employ(desk)
+        deployments.employ(desk)
+
+    def _run(self, launch: Launch) -> Program | str:
+        """Start what runs in a pod."""
+        if self._agents is not None and is_agent(launch.pod):
+            return self._agents.run(launch)
+        return self.pods.run(launch)
 
     # ------------------------------------------------------------------ looking
 

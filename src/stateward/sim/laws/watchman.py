@@ -89,6 +89,10 @@ class Watchman:
         name, call = acting
         return Actor(name, call, self._abouts.get(id(call)))
 
+    def actor_of(self, name: str, call: Asked) -> Actor:
+        """Return who sent a call, also when it takes long to be carried out."""
+        return Actor(name, call, self._abouts.get(id(call)))
+
     @contextmanager
     def in_the_name_of(self, who: str) -> Iterator[None]:
         """Say that what is done meanwhile is somebody's doing."""

@@ -89,6 +89,13 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M82": ("L0", Clue("fdb-tls-away")),
     "M90": ("F-S14", Clue("fdb-taint-storm")),
     "M91": ("L0", Clue("fdb-cancel")),
+    "M92": ("F-B1", Clue("fdb-restore")),
+    "M93": ("F-B2", Clue("fdb-backup")),
+    "M94": ("F-B3", Clue("fdb-backup-delete")),
+    "M95": ("F-B5", Clue("fdb-backup-delete")),
+    "M96": ("F-B4", Clue("fdb-restore")),
+    "M97": ("F-B6", Clue("fdb-backup")),
+    "M98": ("F-B5", Clue("fdb-restore-abort")),
 }
 
 #: Of generated ones that no life can tell from the operator as it is: why. They are no bugs, and

@@ -6,6 +6,7 @@ from typing import Final
 
 from stateward.sim.mutants import members, wishes
 from stateward.sim.mutants.fdb import (
+    backups,
     leaving,
     locking,
     maintaining,
@@ -22,6 +23,7 @@ from stateward.sim.mutants.planting import Named
 _BUGS: Final = (
     *members.BUGS,
     *wishes.BUGS,
+    *backups.BUGS,
     *leaving.BUGS,
     *locking.BUGS,
     *maintaining.BUGS,

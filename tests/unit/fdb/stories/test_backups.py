@@ -207,7 +207,7 @@ def test_what_becomes_of_a_backup_whose_object_is_deleted(
 
 def test_files_that_take_long_to_delete_hold_nobody_up_and_are_deleted_whoever_dies() -> None:
     async def story(it: BackupStory) -> None:
-        it.it.slow_deletion = 400.0
+        it.it.backing.deleting = 400.0
         it.back_up(deletionPolicy="cleanup")
         await it.backed_up()
         it.drop()

@@ -13,7 +13,7 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS
 from stateward.local import conditions
 from stateward.local.catalog import REPLICA_SETS
-from stateward.local.controllers.desk import Desk
+from stateward.local.controllers.desk import Workplace
 from stateward.local.controllers.workloads import custody
 from stateward.local.controllers.workloads.hands import Hands
 from stateward.local.controllers.workloads.pods import (
@@ -117,7 +117,7 @@ def _cost(pod: Seen) -> int:
 class ReplicaSets:
     """Brings ReplicaSets closer to what they ask for."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Workplace) -> None:
         self._desk = desk
         self._hands = Hands(desk, REPLICA_SETS)
         self._chance = desk.ports.chance.stream("pods of replica sets")
@@ -179,7 +179,7 @@ class ReplicaSets:
         await self._hands.tell(owner, "SuccessfulCreate", f"Created pod: {made.metadata.name}")
 
 
-def employ(desk: Desk) -> None:
+def employ(desk: Workplace) -> None:
     """Have the ReplicaSets of a cluster looked after."""
     desk.add(
         "replicaset",

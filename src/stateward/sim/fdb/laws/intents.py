@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from stateward.fdb.api.backups.kinds import BACKUPS, RESTORES
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.kube.interception import Call
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import PODS, VOLUME_CLAIMS
+from stateward.sim.fdb.backups.calls import BackupCall
 from stateward.sim.fdb.databases import FdbCall
 from stateward.sim.fdb.laws.scene import Scene
 from stateward.sim.laws.watchman import Actor, Sent
@@ -15,7 +17,7 @@ from stateward.sim.laws.watchman import Actor, Sent
 #: Seconds for which an answer counts.
 _FRESH: Final = 10.0
 _KINDS: Final = frozenset({PODS.name, VOLUME_CLAIMS.name, PROCESS_GROUPS.name})
-_ASKED: Final = frozenset({CLUSTERS.name, PROCESS_GROUPS.name})
+_ASKED: Final = frozenset({it.name for it in (CLUSTERS, PROCESS_GROUPS, BACKUPS, RESTORES)})
 
 
 class Intents:
@@ -43,7 +45,7 @@ class Intents:
 
 def _takes(call: object) -> bool:
     """Tell whether a call takes something away, or cannot be taken back."""
-    if isinstance(call, FdbCall):
+    if isinstance(call, FdbCall | BackupCall):
         return call.writes
     if not isinstance(call, Call) or not call.writes:
         return False

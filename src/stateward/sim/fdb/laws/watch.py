@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from stateward.fdb.api.backups.kinds import BACKUPS, RESTORES
 from stateward.fdb.api.kind import CLUSTERS
+from stateward.fdb.backups.controller import CONTROLLER as BACKING
+from stateward.fdb.backups.restores.controller import CONTROLLER as RESTORING
 from stateward.fdb.cluster.controller import CONTROLLER
-from stateward.fdb.model.names import CLUSTER_UID_LABEL, INSTANCE_LABEL
+from stateward.fdb.model.names import BACKUP_FOR, CLUSTER_UID_LABEL, INSTANCE_LABEL
 from stateward.fdb.operator import LEASE, TERMS
+from stateward.sim.fdb.laws.backups import words as backups
+from stateward.sim.fdb.laws.backups.ends import Ends
+from stateward.sim.fdb.laws.backups.lines import Lines
+from stateward.sim.fdb.laws.backups.wishes import Wishes
 from stateward.sim.fdb.laws.claims import Claims
 from stateward.sim.fdb.laws.commands import Commands
 from stateward.sim.fdb.laws.groups import Groups, Writers
@@ -75,6 +82,19 @@ class FdbWatch:
         Sharing(self.scene)
         Words(self.scene)
         Upgrades(self.scene)
+        #: What is asked for of backups; None: nobody in this world has any.
+        self.wishes = Wishes(self.scene) if it.shelf is not None else None
+        if self.wishes is not None:
+            self._watch_backups(self.wishes)
+
+    def _watch_backups(self, wishes: Wishes) -> None:
+        Lines(wishes)
+        Ends(wishes)
+        backups.Words(wishes)
+        for resource, controller in ((BACKUPS, BACKING), (RESTORES, RESTORING)):
+            custom = Custom(resource, BACKUP_FOR, "")
+            Ownership(self.watchman, Family(self.watchman, custom), only=controller)
+            Statuses(self.watchman, resource)
 
     def late(self, seconds: float, asleep: float) -> None:
         """Say by how many seconds caches may lag behind, and for how long senders may sleep."""

@@ -11,6 +11,7 @@ from stateward.fdb.model.names import CLASS_LABEL
 from stateward.kube.client import Change
 from stateward.kube.resources import EVENTS, LEASES
 from stateward.local.store import StoreEvent
+from stateward.sim.fdb.backups.shelf import Typed
 from stateward.sim.fdb.keys import KeysCall, acts_of
 from stateward.sim.fdb.world import FdbWorld
 from stateward.sim.laws.watchman import Watchman, begins_to_go
@@ -36,6 +37,8 @@ class Acts:
         it.realm.typed.append(self._typed)
         it.realm.keyed.append(self._keyed)
         it.realm.killing.append(self._killing)
+        if it.shelf is not None:
+            it.shelf.done.append(self._backed_up)
 
     def _changed(self, event: StoreEvent) -> None:
         if event.resource in _SMALL or self._watchman.world.weather.acting is None:
@@ -62,6 +65,11 @@ class Acts:
         """Count what was committed: what another one came first with was not done."""
         for line in acts_of(call.order) if self._watchman.actor.operates else ():
             self.counts[f"fdb {line.split(maxsplit=1)[0]}"] += 1
+
+    def _backed_up(self, typed: Typed, code: int) -> None:
+        """Count what programs of backups did; what was refused was not done."""
+        if typed.who and typed.call.writes and code == 0:
+            self.counts[f"fdb {typed.call.program.removeprefix('fdb')} {typed.call.verb}"] += 1
 
     def _killing(self, line: str) -> None:
         """Count a restart; one that fdbcli refused, since it did not find somebody, was none."""

@@ -20,7 +20,16 @@ Room = Mapping[str, int]
 _PODS: Final = "delete pods"
 _GROUPS: Final = "foundationdbprocessgroups.apps.foundationdb.org"
 #: What may be repeated when nobody heard whether it was done.
-_ALWAYS: Final[Room] = {"fdb exclude": 1, "fdb include": 1, "fdb maintenance": 6}
+_ALWAYS: Final[Room] = {
+    "fdb exclude": 1,
+    "fdb include": 1,
+    "fdb maintenance": 6,
+    "fdb backup pause": 1,
+    "fdb backup resume": 1,
+    "fdb backup modify": 1,
+    "fdb backup delete": 1,
+    "fdb restore abort": 1,
+}
 #: Whoever coordinated may be another afterwards.
 _MOVED: Final[Room] = {"fdb coordinators": 2}
 #: A bounce that was not seen to have come to its end may be repeated, and so may a change.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS, FoundationDBCluster
 from stateward.fdb.model import exclusions
 from stateward.fdb.model.names import pod_of_claim
 from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CRON_JOBS, PODS, SERVICES, VOLUME_CLAIMS
+from stateward.kube.resources import CRON_JOBS, DEPLOYMENTS, PODS, SERVICES, VOLUME_CLAIMS
+from stateward.local.catalog import REPLICA_SETS
 from stateward.sim.fdb.acts.people import FOREIGN
 from stateward.sim.fdb.laws.claims import lost_without
 from stateward.sim.fdb.laws.maintaining import is_ours
@@ -20,7 +22,8 @@ from stateward.sim.laws.rates import Rates
 #: Calls for one object in the last minute of a life: a database is asked about every 20 s.
 MOST_CALLS = 60
 #: The config map outlives a cluster together with its claims: it says how their data is found.
-_PARTS = (PROCESS_GROUPS, PODS, SERVICES, CRON_JOBS)
+_OWNING = (DEPLOYMENTS, REPLICA_SETS)
+_PARTS = (*_OWNING, PROCESS_GROUPS, PODS, SERVICES, CRON_JOBS)
 
 
 def at_rest(scene: Scene, rates: Rates) -> Iterator[tuple[str, str]]:
@@ -43,9 +46,13 @@ def at_rest(scene: Scene, rates: Rates) -> Iterator[tuple[str, str]]:
 def _leaks(scene: Scene, living: set[str]) -> Iterator[str]:
     store = scene.it.world.api.store
     groups = {it.key for it in store.all(PROCESS_GROUPS.name)}
+    # Who owns comes before what is owned.
+    family = living | {it.uid for it in store.all(BACKUPS.name)}
     for resource in _PARTS:
         for it in store.all(resource.name):
-            owned = [uid for uid in it.owners if uid in living]
+            owned = [uid for uid in it.owners if uid in family]
+            if owned and resource in _OWNING:
+                family.add(it.uid)
             parted = resource in (PODS, SERVICES) and it.key in groups
             if not owned and not parted:
                 yield f"{resource.kind} {it.key} is left of somebody who is gone"

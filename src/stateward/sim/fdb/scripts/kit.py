@@ -138,7 +138,7 @@ def create(key: ObjectKey = KEY, **spec: object) -> Step:
         with suppress(AlreadyExists):
             await it.world.client.create(CLUSTERS, manifest(key, **spec))
 
-    return Step(f"create {key.name} {_in_a_line(spec)}".strip(), do, lambda it: is_settled(it, key))
+    return Step(f"create {key.name} {in_a_line(spec)}".strip(), do, lambda it: is_settled(it, key))
 
 
 def edit(key: ObjectKey = KEY, until: Holds | None = None, **spec: object) -> Step:
@@ -149,7 +149,7 @@ def edit(key: ObjectKey = KEY, until: Holds | None = None, **spec: object) -> St
             await it.world.client.patch(CLUSTERS, key, MergePatch({"spec": spec}))
 
     done = until or (lambda it: is_settled(it, key))
-    return Step(f"edit {key.name} {_in_a_line(spec)}", do, done, quick=1500.0)
+    return Step(f"edit {key.name} {in_a_line(spec)}", do, done, quick=1500.0)
 
 
 def join(key: ObjectKey, text: str, until: Holds, **spec: object) -> Step:
@@ -177,7 +177,7 @@ def edit_all(text: str, *keys: ObjectKey, **spec: object) -> Step:
     return Step(text, do, lambda it: are_settled(it, *keys), quick=3600.0)
 
 
-def _in_a_line(spec: Mapping[str, object]) -> str:
+def in_a_line(spec: Mapping[str, object]) -> str:
     """Return a spec in one line, as one would write it in a manifest."""
     if not spec:
         return ""

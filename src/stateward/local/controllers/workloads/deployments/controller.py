@@ -9,7 +9,7 @@ from stateward.kube.errors import AlreadyExists
 from stateward.kube.meta import ObjectKey, ObjectMeta
 from stateward.kube.resources import DEPLOYMENTS, PODS
 from stateward.local.catalog import REPLICA_SETS
-from stateward.local.controllers.desk import Desk
+from stateward.local.controllers.desk import Workplace
 from stateward.local.controllers.workloads import custody
 from stateward.local.controllers.workloads.deployments import crews
 from stateward.local.controllers.workloads.deployments.crews import Crew
@@ -33,7 +33,7 @@ from stateward.runtime import triggers
 class Deployments:
     """Brings Deployments closer to what they ask for."""
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Workplace) -> None:
         self._desk = desk
         self._hands = Hands(desk, DEPLOYMENTS)
 
@@ -161,7 +161,7 @@ def _collisions(owner: Document) -> int:
     return number(owner.status, "collisionCount", 0)
 
 
-def employ(desk: Desk) -> None:
+def employ(desk: Workplace) -> None:
     """Have the Deployments of a cluster looked after."""
     desk.add(
         "deployment",
