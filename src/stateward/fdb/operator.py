@@ -32,6 +32,7 @@ from stateward.fdb.groups.observe import Eyes
 from stateward.fdb.groups.reconciler import CONTROLLER as GROUPS
 from stateward.fdb.groups.reconciler import GroupReconciler, Hands
 from stateward.fdb.model.names import INSTANCE_LABEL, OURS
+from stateward.fdb.tell.backups.metrics import GAUGES as BACKUP_GAUGES
 from stateward.fdb.tell.metrics import GAUGES, Series
 from stateward.kube.client import Client, Selection
 from stateward.kube.interception import InterceptedClient
@@ -115,6 +116,8 @@ class _Kit:
     board: Board
     #: What is shown of clusters.
     series: Series
+    #: And of backups.
+    backup_series: Series
 
     def informer(
         self, resource: Resource[T], selection: Selection, *indexes: Index[Any]
@@ -166,7 +169,8 @@ def assemble(
         terms=terms or TERMS,
     )
     series = metrics.objects(GAUGES)
-    kit = _Kit(client, ports, metrics, options, elector, identity, Board(), series)
+    backups = metrics.objects(BACKUP_GAUGES)
+    kit = _Kit(client, ports, metrics, options, elector, identity, Board(), series, backups)
     rooms = [_room(kit, namespace) for namespace in options.namespaces or ("",)]
     informers = tuple(it for room, _ in rooms for it in room)
     return Supervisor(Parts(informers, tuple(it for _, some in rooms for it in some), elector))

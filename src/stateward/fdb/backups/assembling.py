@@ -24,6 +24,7 @@ from stateward.fdb.backups.whereabouts import Places
 from stateward.fdb.build.backup_agents import WHOLE_DEPLOYMENTS
 from stateward.fdb.cluster.hands.fence import Fence
 from stateward.fdb.model.names import OURS
+from stateward.fdb.tell.metrics import Series
 from stateward.kube.client import Client, Selection
 from stateward.kube.interception import InterceptedClient
 from stateward.kube.meta import Object, ObjectKey
@@ -70,6 +71,10 @@ class Kit(Protocol):
     @property
     def elector(self) -> Candidate:
         """Who knows whether we lead."""
+
+    @property
+    def backup_series(self) -> Series:
+        """What is shown of backups."""
 
     def informer(
         self, resource: Resource[T], selection: Selection, *indexes: Index[Any]
@@ -190,7 +195,9 @@ def _backup_controller(bench: _Bench, chores: Chores, queue: WorkQueue[ObjectKey
         bench.kit.ports.clock,
         lambda: watched.deployments.unseen,
     )
-    reconciler = BackupReconciler(eyes, bench.acting, chores, bench.voice(CONTROLLER))
+    reconciler = BackupReconciler(
+        eyes, bench.acting, chores, bench.voice(CONTROLLER), series=bench.kit.backup_series
+    )
     sources = (
         Source(watched.backups, triggers.itself),
         Source(watched.backups, waking.neighbours(bench.caches)),

@@ -22,7 +22,9 @@ from stateward.fdb.backups.telling import StatusWriter, Voice, looked_at_again
 from stateward.fdb.build.backup_agents import wanted_agents
 from stateward.fdb.tell.backups.agents import agents_of
 from stateward.fdb.tell.backups.backup import BackupTold, backup_status, can_wait
+from stateward.fdb.tell.backups.metrics import readings
 from stateward.fdb.tell.backups.unseen import backup_status_unseen
+from stateward.fdb.tell.metrics import Series
 from stateward.kube.errors import ApiError, Conflict
 from stateward.kube.meta import ObjectKey
 from stateward.runtime.pipeline import Failure, Report, Said, run_steps
@@ -37,8 +39,11 @@ TOLD_EVERY: Final = 60.0
 class BackupReconciler:
     """Brings one backup a little closer to what it asks for."""
 
-    def __init__(self, eyes: BackupEyes, acting: Acting, chores: Chores, voice: Voice) -> None:
+    def __init__(
+        self, eyes: BackupEyes, acting: Acting, chores: Chores, voice: Voice, *, series: Series
+    ) -> None:
         self._eyes = eyes
+        self._series = series
         self._chores = chores
         self._teller = voice.teller
         self._clock = voice.clock
@@ -54,6 +59,7 @@ class BackupReconciler:
         backup = self._eyes.caches.backups.get(key)
         if backup is None:
             self._writer.forget(key)
+            self._series.forget(key)
             return DONE
         began = self._clock.monotonic()
         wrong = (*backup_problems(backup), *times.problems(backup))
@@ -110,6 +116,7 @@ class BackupReconciler:
         )
         told = BackupTold(heard.words, agents, self._clock.now())
         new = backup_status(seen.view, backup.status, told)
+        self._series.show(backup.metadata.key, readings(seen.view, new, told.now))
         left = self._writer.left(backup.metadata.key) if can_wait(backup.status, new) else 0.0
         if report.failure is not None:
             await self._tell_failure(backup, new, report.failure)

@@ -17,6 +17,7 @@ from stateward.fdb.decide.backups.views import BackupView, RestoreView
 from stateward.fdb.status.backups.backup import Point
 from stateward.fdb.tell.backups import backup, restore
 from stateward.fdb.tell.backups.agents import Agents
+from stateward.fdb.tell.backups.metrics import GAUGES, readings
 from unit.fdb.decide.test_backing import live, view
 from unit.fdb.decide.test_restoring import BEGUN, at
 from unit.fdb.decide.test_restoring import view as restore_view
@@ -119,3 +120,26 @@ def test_conditions_and_progress_of_a_restore() -> None:
     ended = restored(replace(it, live=at("aborted")), running)
     assert conditions(ended)["Aborted"] == ("True", "RestoreAborted")
     assert conditions(ended)["Degraded"] == ("True", "RestoreAborted")
+
+
+@pytest.mark.parametrize(
+    ("over", "shown"),
+    [
+        ({"picture": "d"}, {"running": 1, "paused": 0, "restorable": 1, "lag_seconds": 93}),
+        ({"picture": "rP"}, {"running": 1, "paused": 1, "restorable": 0}),
+        ({"picture": "-"}, {"running": 0, "paused": 0, "restorable": 0}),
+        ({"picture": "?"}, {}),
+        ({"picture": "d", "holder": "older"}, {}),
+    ],
+)
+def test_what_is_measured_of_a_backup(over: dict[str, Any], shown: dict[str, float]) -> None:
+    it = view(**{"former_uid": "", **over})
+    found = list(readings(it, told(it, FoundationDBBackupStatus(former_uid="")), 100.0))
+    assert {one.family.removeprefix("stateward_fdb_backup_"): one.value for one in found} == shown
+    assert all(one.family in GAUGES and not one.labels for one in found)
+
+
+def test_what_nobody_knows_any_more_gets_older() -> None:
+    before = told(view("d", former_uid=""), FoundationDBBackupStatus(former_uid=""))
+    (one,) = readings(view("?"), told(view("?"), before), 1000.0)
+    assert (one.family, one.value) == ("stateward_fdb_backup_lag_seconds", 993.0)

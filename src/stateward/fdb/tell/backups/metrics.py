@@ -1,0 +1,43 @@
+"""What Prometheus is told about backups: whether they go on, and how much would be lost.
+
+Each series is of one FoundationDBBackup, by namespace and name, and goes when that goes; there are
+no other labels, so a backup has never more than these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from stateward.core import moments
+from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
+from stateward.fdb.decide.backups.views import BackupView
+from stateward.fdb.tell.metrics import Reading
+
+#: Name -> what it says, and the labels that come after the backup's namespace and name.
+GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "stateward_fdb_backup_running": ("1 while the backup goes on.", ()),
+    "stateward_fdb_backup_paused": ("1 while no agent of the cluster works.", ()),
+    "stateward_fdb_backup_restorable": ("1 while it can be restored.", ()),
+    "stateward_fdb_backup_lag_seconds": ("How old the newest point is that can be restored.", ()),
+}
+
+
+def readings(view: BackupView, status: FoundationDBBackupStatus, now: float) -> Iterator[Reading]:
+    """Yield how a backup is; of one that nobody knows, how old what was known last is by now."""
+    state = view.state
+    if state is not None and not view.holder and not view.is_unmanaged:
+        yield Reading("stateward_fdb_backup_running", (), state.stage.is_active)
+        yield Reading("stateward_fdb_backup_paused", (), state.paused)
+        yield Reading("stateward_fdb_backup_restorable", (), state.restorable is not None)
+    details = status.backup_details
+    point = details.latest_restorable if details is not None else None
+    if point is not None and point.time:
+        yield Reading("stateward_fdb_backup_lag_seconds", (), _age(point.time, now))
+
+
+def _age(text: str, now: float) -> float:
+    """Return how long ago a moment of a status was, which anybody may have written."""
+    try:
+        return max(0.0, now - moments.from_rfc3339(text))
+    except ValueError:
+        return 0.0
