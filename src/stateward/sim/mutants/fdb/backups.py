@@ -12,6 +12,7 @@ from stateward.fdb.decide.backups.views import (
     Abort,
     BackupView,
     Begin,
+    Clear,
     DeleteData,
     Leaving,
     LetGo,
@@ -35,7 +36,7 @@ def begun_before_noted(patch: Patch) -> None:
     """Begin at once."""
     inner = restoring._beginning  # noqa: SLF001 - the bug is in there
 
-    def beginning(view: RestoreView) -> Note | Begin | Outcome:
+    def beginning(view: RestoreView) -> Note | Clear | Begin | Outcome:
         found = inner(view)
         return Begin() if isinstance(found, Note) else found
 
