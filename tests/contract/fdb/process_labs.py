@@ -170,8 +170,13 @@ class ProcessLab(Lab):
     async def kill(self, *agents: str) -> None:
         for name in agents:
             process = self._agents.pop(name)
-            process.kill()
+            with suppress(ProcessLookupError):
+                process.kill()
             await process.wait()
+
+    def agent(self, name: str) -> asyncio.subprocess.Process:
+        """Return the process of an agent."""
+        return self._agents[name]
 
     def block(self, *, blocked: bool) -> None:
         """Put a file in the folder's place: root may write whatever is not allowed."""
