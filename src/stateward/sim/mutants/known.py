@@ -37,7 +37,7 @@ NAMED_KILLS: Final[Mapping[str, tuple[str, Clue]]] = {
     "M15": ("F-S23", Clue("fdb-image")),
     "M16": ("F-S6", Clue("fdb-pending")),
     "M17": ("F-S6", Clue("fdb-lost-log")),
-    "M18": ("C-L3", Clue("fdb-global")),
+    "M18": ("SILENCE", Clue("fdb-global")),
     "M19": ("C-S3", Clue("fdb-global-classes")),
     "M20": ("C-S6", Clue("fdb-global-prefix")),
     "M21": ("E-S3", Clue("grow")),

@@ -22,7 +22,7 @@ OF_ETCD = [f"M{it}" for it in range(21, 40) if it != 37]
 OF_FDB = [
     f"M{it:02}"
     for it in (
-        *(1, 2, *range(4, 21), 37, *range(40, 60), *range(70, 74), *range(80, 83), *range(90, 92)),
+        *(1, 2, *range(4, 21), 37, *range(40, 60), *range(70, 74), *range(80, 83), *range(90, 99)),
     )
 ] + ["M39-fdb"]
 NUMBERS = sorted((*OF_ETCD, *OF_FDB))

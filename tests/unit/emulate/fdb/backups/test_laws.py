@@ -147,7 +147,7 @@ class World:
                 pass
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(
     st.tuples(_HAPPENINGS, _HAPPENINGS, _HAPPENINGS),
     st.integers(0, 10**9),
