@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from operators.fdb.fdb_clients import shopping
 from operators.fdb.fdb_hands import CLUSTER, coordinators, uids
 from operators.fdb.fdb_worlds import World, world
@@ -11,6 +13,7 @@ OPTIONS = {"waitBetweenRemovalsSeconds": 0}
 COUNTS = {"storage": 3, "log": 3, "stateless": 1}
 
 
+@pytest.mark.long
 async def test_split_becomes_unified_and_split_again(plane: str) -> None:
     async with world(plane) as it, it.operating():
         await it.create(CLUSTER, imageType="split", automationOptions=OPTIONS, processCounts=COUNTS)
