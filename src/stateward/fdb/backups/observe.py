@@ -163,9 +163,14 @@ def _seen_url(backup: FoundationDBBackup, url: str) -> str:
     return told
 
 
+def _may_delete(backup: FoundationDBBackup, url: str) -> bool:
+    """Tell whether files may be deleted now: of one that goes, or of one that keeps so many days."""
+    return bool(url) and (backup.metadata.deleting or backup.spec.retention is not None)
+
+
 def _sharers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
-    """Return who has a backup at the same place, of whatever cluster; asked of who goes."""
-    if not backup.metadata.deleting or not url:
+    """Return who has a backup at the same place, of whatever cluster."""
+    if not _may_delete(backup, url):
         return ()
     every = (it for it in caches.backups if it is not backup and _lies_at(it, url))
     return _beside(backup, (it for it in every if not _gives_way(it, backup)))
@@ -178,14 +183,16 @@ def _lies_at(backup: FoundationDBBackup, url: str) -> bool:
 
 def _gives_way(other: FoundationDBBackup, backup: FoundationDBBackup) -> bool:
     """Tell whether an object has ended and goes as well: of such two the older one is first."""
+    if not backup.metadata.deleting:
+        return False
     details = other.status.backup_details
     is_over = details is not None and details.running is False
     return other.metadata.deleting and is_over and _age(backup) < _age(other)
 
 
 def _readers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
-    """Return the restores that read what is to be deleted, into whatever cluster."""
-    if not backup.metadata.deleting or not url:
+    """Return the restores that read what may be deleted, into whatever cluster."""
+    if not _may_delete(backup, url):
         return ()
     return _beside(backup, (it for it in caches.restores if _reads(it, backup, url)))
 

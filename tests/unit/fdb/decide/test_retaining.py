@@ -43,6 +43,8 @@ def known(state: BackupState) -> Known[BackupState]:
         ({"live": Unknown("silence")}, Done, ""),
         ({"live": known(BackupState("t", BackupStage.RUNNING, False, "u", URL))}, Done, ""),
         ({"sharers": ("other",)}, Blocked, "BackupShared"),
+        ({"readers": ("again",)}, Retry, "BackupBeingRestored"),
+        ({"readers": ("again",), "tried_at": NOW - 60}, Done, ""),
     ],
 )
 def test_when_it_is_looked_for(over: dict[str, Any], found: type, reason: str) -> None:

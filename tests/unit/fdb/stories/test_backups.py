@@ -307,6 +307,37 @@ def test_what_is_too_old_is_deleted_and_the_rest_can_be_restored(
     played(story)
 
 
+def test_what_another_backup_shares_or_a_restore_reads_is_not_looked_at_for_what_is_too_old(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(retaining, "EVERY", 200.0)
+
+    async def story(it: BackupStory) -> None:
+        store = {"accountName": "key@store", "backupName": "n"}
+        over = {"fileURL": None, "blobStoreConfiguration": store}
+        it.back_up(**over)
+        await it.backed_up()
+        it.back_up("other", tag="other", **over)
+        await it.backed_up("other")
+        it.edit(retention={"days": 1})
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "BackupShared")
+        await it.rest(600)
+        assert it.typed("fdbbackup", "describe") == it.typed("fdbbackup", "expire") == []
+        it.it.idle = True
+        it.empty()
+        it.restore(backupName="nightly")
+        await it.until("begun", lambda: "queued" in str(it.restored().get("status")))
+        it.drop("other")
+        await it.until("gone", lambda: not it.backup("other"))
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "BackupBeingRestored")
+        assert it.typed("fdbbackup", "describe") == []
+        it.it.idle = False
+        await it.until("restored", lambda: it.said(it.restored(), "Completed")[0] == "True")
+        await it.until("looked", lambda: it.typed("fdbbackup", "describe") != [])
+
+    played(story)
+
+
 def test_what_could_not_be_deleted_is_told() -> None:
     async def story(it: BackupStory) -> None:
         it.back_up(retention={"days": 1})

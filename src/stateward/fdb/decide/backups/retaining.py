@@ -17,6 +17,8 @@ from stateward.fdb.status.backups.container import Container
 
 #: Seconds between two looks for what is too old: each reads what lies there.
 EVERY: Final = 3600.0
+#: Seconds until it is asked again whether a restore is over.
+_WAITED: Final = 60.0
 _SHOWN: Final = 3
 
 
@@ -43,6 +45,10 @@ def retaining(view: BackupView, now: float) -> Expire | Outcome:
             "take spec.retention away, or have one of them lie elsewhere",
         )
     if is_due(view.tried_at, now):
+        if view.readers:
+            who = some_of(view.readers, _SHOWN)
+            words = f"what is too old is deleted when nobody restores from it any more: {who} does"
+            return Retry(_WAITED, "BackupBeingRestored", words)
         return Expire(state.url, view.days)
     if view.not_expired:
         words = f"what is older than {view.days} days could not be deleted: {view.not_expired}"
