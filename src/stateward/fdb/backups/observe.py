@@ -164,7 +164,7 @@ def _seen_url(backup: FoundationDBBackup, url: str) -> str:
 
 
 def _may_delete(backup: FoundationDBBackup, url: str) -> bool:
-    """Tell whether files may be deleted now: of one that goes, or of one that keeps so many days."""
+    """Tell whether files may be deleted now: of who goes, or of who keeps so many days."""
     return bool(url) and (backup.metadata.deleting or backup.spec.retention is not None)
 
 
