@@ -240,9 +240,17 @@ class FoundationDBBackupStatus(Part):
         str | None,
         Field(description="What backup the tag had when this object came; not said: unknown."),
     ] = None
-    begun_generation: Annotated[
-        int, Field(description="For which generation it was last to be begun.")
-    ] = 0
+    cluster_uid: Annotated[
+        str, Field(description="Of which very cluster, however others were called like it.")
+    ] = ""
+    former_urls: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Where it lay while its cluster had other databases: nothing is written"
+            " there any more.",
+            list_type="atomic",
+        ),
+    ] = msgspec.field(default=(), name="formerURLs")
     generations: Annotated[
         BackupGenerations, Field(description="For which generations something is true.")
     ] = BackupGenerations()

@@ -12,6 +12,8 @@ from typing import Final
 
 FILE: Final = "file://"
 _BLOB: Final = "blobstore://"
+#: Where programs look that are told of no bucket.
+_BUCKET: Final = "bucket=FDB_BACKUP_V2"
 _MADE: Final = "/backup-"
 #: By these words an account is reached without TLS.
 _PLAIN: Final = ("sc=0", "secure_connection=0")
@@ -27,7 +29,7 @@ def blob_url(account: str, name: str, bucket: str, parameters: Sequence[str] = (
     'blobstore://me@host:9000/nightly?bucket=b&sc=0&region=eu'
     """
     host = account.rpartition("@")[2]
-    port = "" if _has_port(host) else f":{80 if set(parameters) & set(_PLAIN) else 443}"
+    port = "" if _has_port(host) else f":{_port(parameters)}"
     query = "&".join([f"bucket={bucket}", *parameters])
     return f"{_BLOB}{account}{port}/{name}?{query}"
 
@@ -52,8 +54,29 @@ def is_at(live: str, wanted: str) -> bool:
 
 
 def is_same(one: str, other: str) -> bool:
-    """Tell whether two containers are one; who may look at it does not count."""
-    return _essence(one) == _essence(other)
+    """Tell whether two containers are one; by whom, and how, it is reached does not count.
+
+    >>> is_same("blobstore://k@host/n?bucket=b&sc=1", "blobstore://HOST:443//n/?region=eu&bucket=b")
+    True
+    """
+    return _place(one) == _place(other)
+
+
+def is_within(inner: str, outer: str) -> bool:
+    """Tell whether what lies at one place goes when all does that is at the other.
+
+    >>> is_within("file:///b/nightly/old", "file:///b/nightly")
+    True
+    >>> is_within("file:///b/nightly-2", "file:///b/nightly")
+    False
+    """
+    one, other = _place(inner), _place(outer)
+    return one == other or (one[0] == other[0] and one[1].startswith(f"{other[1]}/"))
+
+
+def touch(one: str, other: str) -> bool:
+    """Tell whether two places have files in common."""
+    return is_within(one, other) or is_within(other, one)
 
 
 def below(folder: str, name: str) -> str:
@@ -99,6 +122,28 @@ def _essence(url: str) -> str:
     path, _, query = rest.partition("?")
     said = "&".join(sorted(filter(None, query.split("&"))))
     return f"{scheme}{path.rstrip('/')}" + (f"?{said}" if said else "")
+
+
+def _place(url: str) -> tuple[str, str]:
+    """Return whose files they are, as a host and a bucket; and which of them."""
+    found = _URL.fullmatch(url)
+    rest = found["rest"] if found is not None else url
+    path, _, query = rest.partition("?")
+    if found is None or found["scheme"] != _BLOB:
+        return FILE, _simple(path)
+    host, _, name = path.partition("/")
+    said = query.split("&")
+    port = "" if _has_port(host) else f":{_port(said)}"
+    bucket = next((it for it in said if it.startswith("bucket=")), _BUCKET)
+    return f"{host.lower()}{port}?{bucket}", _simple(name)
+
+
+def _simple(path: str) -> str:
+    return "".join(f"/{it}" for it in path.split("/") if it not in ("", "."))
+
+
+def _port(parameters: Sequence[str]) -> int:
+    return 80 if set(parameters) & set(_PLAIN) else 443
 
 
 def _has_port(host: str) -> bool:

@@ -7,14 +7,17 @@ from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.cluster.hands.saying import done
-from stateward.fdb.decide.backups import backing
+from stateward.fdb.decide.backups import backing, belonging
+from stateward.fdb.decide.backups.belonging import Belongs
 from stateward.kube.client import MergePatch
+from stateward.kube.codec import Json
 
 
 class UpdateBackupStatus:
-    """Says why a backup cannot be acted on, and records once what its tag had before it came.
+    """Says why a backup cannot be acted on, and records of which database it is.
 
-    So a backup that is to be made once is told from one that somebody else made under its tag.
+    What its tag had before it came is on record once for each:
+    so a backup that is to be made once is told from one that somebody else made under its tag.
     """
 
     name = "UpdateBackupStatus"
@@ -24,18 +27,32 @@ class UpdateBackupStatus:
 
     async def run(self, seen: BackupSeen) -> Outcome:
         """Look whether anything may be done."""
-        told = backing.known(seen.view)
-        view = seen.view
-        if told is not DONE or not view.may_act or view.former_uid is not None:
+        told, view = backing.known(seen.view), seen.view
+        if told is not DONE or not view.may_act:
             return told
-        await self._record(seen, backing.former_uid(view, seen.backup.status))
+        found = belonging.belonging(view, seen.backup.status)
+        if found is None:
+            return told
+        await self._record(seen, found)
+        if found.is_new:
+            words = "the cluster has another database, in which a backup is yet to be begun"
+            return done("DatabaseReplaced", words, tag=view.tag)
         return done("BackupSeen", "what the tag had before is on record", tag=view.tag)
 
-    async def _record(self, seen: BackupSeen, former: str) -> None:
-        metadata = seen.backup.metadata
+    async def _record(self, seen: BackupSeen, found: Belongs) -> None:
+        metadata, status = seen.backup.metadata, seen.backup.status
+        said: Json = {
+            "clusterUID": found.cluster_uid,
+            "formerUID": found.former_uid,
+            "formerURLs": list(found.former_urls) or None,
+        }
+        if found.is_new:
+            said |= {"backupDetails": None, "retention": None}
+        if found.is_new and status.schedule is not None:
+            said["schedule"] = {"last": None}
         body = {
             "metadata": {"uid": metadata.uid, "resourceVersion": metadata.resource_version},
-            "status": {"formerUID": former},
+            "status": said,
         }
         client = self._acting.client
         await client.patch(BACKUPS, metadata.key, MergePatch(body), subresource="status")

@@ -10,7 +10,7 @@ from typing import Final
 from stateward.core.facts import Unknown
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
 from stateward.fdb.api.backups import urls
-from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
+from stateward.fdb.decide.backups import belonging
 from stateward.fdb.decide.backups.views import (
     Abort,
     BackupView,
@@ -65,7 +65,7 @@ def starting(view: BackupView) -> Start | Outcome:
     if state.stage is BackupStage.ABORTING:
         return Retry(_ENDING, "BackupEnding", "the backup of before is about to end")
     if not state.stage.is_active:
-        return Start(view.url)
+        return belonging.stranger(view, view.url) or Start(view.url)
     if view.ends and not view.is_one_time:
         words = "the backup of before ends with its snapshot, and is begun anew then"
         return Retry(_ENDING, "BackupEnding", words + _stuck(view))
@@ -123,6 +123,8 @@ def modifying(view: BackupView) -> Modify | Outcome:
         # Two changes to one folder would have two backups share it.
         own = f"{view.name}-{view.uid[:8]}-{view.generation}"
         url = urls.below(view.url, own) if urls.is_file(view.url) else view.url
+        if taken := belonging.stranger(view, url):
+            return taken
     running = state.running
     if running is not None and running.interval and running.interval != view.period:
         period = view.period
@@ -168,15 +170,3 @@ def _files(view: BackupView, url: str) -> Leaving | Outcome:
         return Retry(_AGAIN, "BackupBeingRestored", words)
     # It may have been begun by somebody who put a secret there, which no status shows.
     return DeleteData(urls.bare(url))
-
-
-def former_uid(view: BackupView, status: FoundationDBBackupStatus) -> str:
-    """Return what backup the tag had that is nobody's concern when the object came.
-
-    One that goes on is taken over, and so is one that the object's status, which another operator
-    may have written, tells of.
-    """
-    state = view.state
-    if state is None or state.stage.is_active or status.backup_details is not None:
-        return ""
-    return state.uid

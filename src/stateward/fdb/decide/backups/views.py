@@ -47,8 +47,14 @@ class BackupView:
     live: Fact[BackupState]
     #: What backup the tag had when the object came; None: nobody has looked yet.
     former_uid: str | None = None
-    #: Where it was last seen to lie.
+    #: Which very cluster there is, and of which the object was when it was last looked at.
+    cluster_uid: str = ""
+    home_uid: str = ""
+    #: Which backup was seen last, and where it was last seen to lie.
+    seen_uid: str = ""
     seen_url: str = ""
+    #: Where it lay while its cluster had other databases.
+    former_urls: tuple[str, ...] = ()
     #: An older object that has the tag; empty: it is ours.
     holder: str = ""
     #: Other objects of the database that ask for a pause, and that ask for none.

@@ -21,7 +21,7 @@ from stateward.fdb.api.backups.backup import (
     BackupTimes,
     FoundationDBBackupStatus,
 )
-from stateward.fdb.decide.backups import backing
+from stateward.fdb.decide.backups import backing, belonging
 from stateward.fdb.decide.backups.views import (
     BackupView,
     Discontinue,
@@ -158,7 +158,7 @@ def _details(view: BackupView, former: BackupDetails | None) -> BackupDetails | 
     if view.holder or view.is_unmanaged:
         return None
     state = view.state
-    if state is None or view.former_uid is None:
+    if state is None or view.former_uid is None or belonging.is_another(view):
         return former
     before = former or BackupDetails()
     if before.uid != state.uid:

@@ -1,0 +1,99 @@
+"""Stories of backups whose cluster, place or spec becomes another one while they go on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fakes.fdb_backups import BackupStory, played
+from fakes.fdb_stories import single
+from stateward.fdb.api.kind import CLUSTERS
+
+
+def begun(it: BackupStory) -> int:
+    return len(it.typed("fdbbackup", "start"))
+
+
+async def made_anew(it: BackupStory, volumes: str = "ignore") -> None:
+    """Have another cluster of the same name, with another database unless volumes are adopted."""
+    it.delete(CLUSTERS, "shop")
+    await it.until("told", lambda: it.said(it.backup(), "Degraded")[1] == "ClusterMissing")
+    await it.rest(120)
+    it.apply(single(), annotations={"foundationdb.org/left-volumes": volumes})
+    await it.reconciled()
+
+
+def stored(name: str = "n", **over: Any) -> dict[str, Any]:
+    """Return what has a backup lie in a blob store."""
+    store = {"accountName": "key@store", "backupName": name, **over}
+    return {"fileURL": None, "blobStoreConfiguration": store}
+
+
+def test_where_the_database_before_has_its_backup_no_other_one_has_its_own() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(**stored())
+        await it.backed_up()
+        was = it.details()["url"]
+        kept = dict(it.it.files.kept)
+        await made_anew(it)
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "PlaceOfAnother", 300)
+        assert it.backup()["status"]["formerURLs"] == [was]
+        it.it.crash(it.slots[0], rest=5)
+        it.edit(snapshotPeriodSeconds=25, **stored(urlParameters=["region=eu"]))
+        await it.rest(100)
+        assert begun(it) == 1
+        assert it.it.files.kept == kept
+        it.edit(**stored("n2"))
+        await it.backed_up()
+        assert begun(it) == 2
+        assert {path: it.it.files.kept[path] for path in kept} == kept
+        it.edit(**stored())
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "PlaceOfAnother")
+        await it.rest(100)
+        assert it.typed("fdbbackup", "modify") == []
+        assert {path: it.it.files.kept[path] for path in kept} == kept
+
+    played(story)
+
+
+def test_of_folders_the_database_that_is_made_anew_gets_its_own() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(deletionPolicy="cleanup", retention={"days": 1})
+        await it.backed_up()
+        was = it.details()["url"]
+        kept = dict(it.it.files.kept)
+        await made_anew(it)
+        await it.until("another", lambda: it.details().get("url", was) != was, 300)
+        await it.backed_up()
+        it.drop()
+        await it.until("gone", lambda: not it.backup())
+        assert it.it.files.kept == kept
+
+    played(story)
+
+
+def test_one_of_a_schedule_waits_for_its_next_moment_where_a_database_was_made_anew() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(backupMode="oneTime", schedule="0 * * * *", **stored())
+        await it.until("whole", lambda: it.is_backed_up() and not it.details()["running"], 4000)
+        await made_anew(it)
+        await it.rest(300)
+        assert begun(it) == 1
+        await it.until("the next", lambda: begun(it) == 2, 4000)
+        await it.until("whole", lambda: it.is_backed_up() and not it.details()["running"])
+
+    played(story)
+
+
+def test_a_cluster_that_has_its_volumes_back_goes_on_with_its_backup() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(**stored())
+        await it.backed_up()
+        first = it.details()["uid"]
+        await made_anew(it, "adopt")
+        await it.until("as asked", it.is_backed_up)
+        await it.rest(60)
+        assert it.details()["uid"] == first
+        assert it.backup()["status"].get("formerURLs", []) == []
+        assert begun(it) == 1
+
+    played(story)
