@@ -24,9 +24,7 @@ def backups_by_cluster() -> Index[Any]:
 
 def restores_by_cluster() -> Index[Any]:
     """File restores under the cluster that they go into."""
-    return Index(
-        _CLUSTER, lambda it: (f"{it.metadata.namespace}/{it.spec.destination_cluster_name}",)
-    )
+    return Index(_CLUSTER, lambda it: (str(destination_of(it)),))
 
 
 def tag_of(backup: FoundationDBBackup) -> str:
@@ -40,8 +38,10 @@ def cluster_of(backup: FoundationDBBackup) -> ObjectKey:
 
 
 def destination_of(restore: FoundationDBRestore) -> ObjectKey:
-    """Return the key of the cluster that a restore goes into."""
-    return ObjectKey(restore.metadata.namespace, restore.spec.destination_cluster_name)
+    """Return the key of the cluster that a restore goes into: for good, once that is on record."""
+    begun = restore.status.begun
+    noted = begun.cluster_name if begun is not None else ""
+    return ObjectKey(restore.metadata.namespace, noted or restore.spec.destination_cluster_name)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from fakes.fdb_backups import BackupStory, played
-from fakes.fdb_stories import KEYS
+from fakes.fdb_stories import KEYS, NAMESPACE, USER
 from stateward.fdb.api.backups.kinds import RESTORES
+from stateward.kube.client import MergePatch
+from stateward.kube.meta import ObjectKey
 
 
 async def saved(it: BackupStory) -> dict[str, Any]:
@@ -19,7 +21,7 @@ async def saved(it: BackupStory) -> dict[str, Any]:
 
 
 def begun(it: BackupStory) -> list[str]:
-    return it.typed("fdbrestore", "start")
+    return [line for line in it.typed("fdbrestore", "start") if " -n" not in line]
 
 
 def ended(it: BackupStory, name: str = "again", kind: str = "Completed") -> bool:
@@ -207,5 +209,59 @@ def test_a_version_that_is_not_there_and_a_backup_that_is_not_are_told() -> None
             )
         (blocker,) = it.restored("nowhere")["status"]["blockers"]
         assert "there must be a backup at file:///nowhere" in blocker["message"]
+
+    played(story)
+
+
+def test_a_restore_is_followed_and_ended_where_it_was_begun_whatever_its_object_asks_later() -> (
+    None
+):
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.edit(backupState="Paused")
+        await it.until("paused", lambda: it.said(it.backup(), "Paused")[0] == "True")
+        it.empty()
+        it.restore(**known)
+        await it.until("goes on", lambda: it.restored().get("status", {}).get("running") is True)
+        other = MergePatch({"spec": {"destinationClusterName": "other"}})
+        it.it.world.api.patch(RESTORES, ObjectKey(NAMESPACE, "again"), other, USER)
+        await it.rest(60)
+        assert it.said(it.restored(), "Ready")[1] == "AgentsPaused"
+        it.drop("again", RESTORES)
+        await it.until("gone", lambda: not it.restored())
+        (one,) = it.database.backups.restores.values()
+        assert not one.stage.is_active
+
+    played(story)
+
+
+def test_what_is_asked_to_go_elsewhere_before_it_goes_on_goes_nowhere() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.restore(**known)
+        await it.until("told", lambda: ended(it, kind="Failed"))
+        other = MergePatch({"spec": {"destinationClusterName": "other"}})
+        it.it.world.api.patch(RESTORES, ObjectKey(NAMESPACE, "again"), other, USER)
+        await it.until("told", lambda: it.said(it.restored(), "Ready")[1] == "RestoreElsewhere")
+        it.empty()
+        await it.rest(60)
+        assert it.keys_there() == {}
+        back = MergePatch({"spec": {"destinationClusterName": "shop"}})
+        it.it.world.api.patch(RESTORES, ObjectKey(NAMESPACE, "again"), back, USER)
+        await it.until("restored", lambda: ended(it))
+
+    played(story)
+
+
+def test_one_that_goes_on_has_not_failed_whatever_it_waits_for() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.it.idle = True
+        await it.rest(5)
+        it.empty()
+        it.restore(**known)
+        it.drop()
+        await it.until("told", lambda: it.said(it.restored(), "Ready")[1] == "NoAgents")
+        assert it.said(it.restored(), "Failed") == ("False", "RestoreRuns")
 
     played(story)

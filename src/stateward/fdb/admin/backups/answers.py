@@ -31,6 +31,7 @@ _WORDS: Final[Mapping[str, Refusal]] = {
     "Backup does not exist": Refusal.BACKUP_MISSING,
     "is not restorable to any version": Refusal.NOT_RESTORABLE,
     "Invalid restore version": Refusal.NOT_RESTORABLE,
+    "Insufficient data to restore": Refusal.NOT_RESTORABLE,
     "Missing backup data": Refusal.NOT_RESTORABLE,
     "non-empty destination database": Refusal.NOT_EMPTY,
     "Restore duplicate request": Refusal.RESTORE_RUNNING,
@@ -39,6 +40,7 @@ _WORDS: Final[Mapping[str, Refusal]] = {
 }
 _NOBODY: Final = "no backup agents are responding"
 _ABORTED: Final = re.compile(r"^RESTORE_ABORT Tag: \S*  State: (?P<stage>\w+)$", re.MULTILINE)
+_POSSIBLE: Final = re.compile(r"^Backup can be used to restore to version (\d+)$", re.MULTILINE)
 _LONGEST: Final = 200
 
 
@@ -79,6 +81,12 @@ def aborted(answer: Answer) -> str:
     """Return the word for how far a restore is that was to be aborted; empty: none is said."""
     found = _ABORTED.search(answer.out)
     return found["stage"] if found else ""
+
+
+def possible(answer: Answer) -> int | None:
+    """Return to which version a restore would be that was only rehearsed; None: it does not say."""
+    found = _POSSIBLE.search(answer.out)
+    return int(found[1]) if found else None
 
 
 def first_line(text: str) -> str:

@@ -81,6 +81,9 @@ class RestoreAdmin(Protocol):
     async def status(self, tag: str) -> RestoreState | Unknown:
         """Return how the restore of a tag is; raise only when nobody could even ask."""
 
+    async def rehearse(self, order: RestoreOrder) -> int:
+        """Return to which version one would restore, and begin none; raise where none could be."""
+
     async def start(self, order: RestoreOrder) -> None:
         """Have one begin: the database is locked from now on until it is over."""
 

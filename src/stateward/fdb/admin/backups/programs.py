@@ -136,14 +136,25 @@ class ProgramRestores(_Programs, RestoreAdmin):
         answer = await self._run(_RESTORE, ["status", *self._file], _SHORT)
         return _unread(answer, "fdbrestore status") or restore.read(answer.out, tag)
 
+    async def rehearse(self, order: RestoreOrder) -> int:
+        """Return to which version one would restore."""
+        answer = await self._change(_RESTORE, [*self._start(order), "-n"], _READING)
+        version = answers.possible(answer)
+        if version is None:
+            raise OutcomeUnknown("fdbrestore must tell to which version it would restore")
+        return version
+
     async def start(self, order: RestoreOrder) -> None:
         """Have one begin."""
+        await self._change(_RESTORE, self._start(order), _READING)
+
+    def _start(self, order: RestoreOrder) -> list[str]:
         words = ["start", *self._file, "-t", order.tag, "-r", order.url]
         words += ["-v", str(order.version)] if order.version is not None else []
         words += [word for it in order.ranges for word in ("-k", str(it))]
         words += ["--add-prefix", written(order.add_prefix)] if order.add_prefix else []
         words += ["--remove-prefix", written(order.remove_prefix)] if order.remove_prefix else []
-        await self._change(_RESTORE, [*words, *order.parameters], _READING)
+        return [*words, *order.parameters]
 
     async def abort(self, tag: str) -> RestoreStage | Unknown:
         """End one."""

@@ -76,7 +76,8 @@ class FoundationDBRestoreSpec(Part):
 class RestoreBegun(Part):
     """That it was to be begun: on record before anybody was asked to."""
 
-    cluster_uid: Annotated[str, Field(description="Into which very cluster.")] = ""
+    cluster_name: Annotated[str, Field(description="Into which cluster.")] = ""
+    cluster_uid: Annotated[str, Field(description="Into which very cluster of that name.")] = ""
     at: Annotated[str | None, Field(description="When.", format="date-time")] = None
     generation: Annotated[int, Field(description="By which generation of the spec.")] = 0
 
@@ -86,6 +87,9 @@ class RestoreClearing(Part):
 
     at: Annotated[str | None, Field(description="Since when.", format="date-time")] = None
     done: Annotated[bool | None, Field(description="They are deleted.")] = None
+    version: Annotated[
+        int | None, Field(description="To which version it can be restored then.")
+    ] = None
 
 
 class RestoreProgress(Part):

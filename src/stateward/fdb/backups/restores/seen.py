@@ -80,6 +80,7 @@ def record_of(status: FoundationDBRestoreStatus) -> Record:
         state=status.state,
         is_foreign=begun is None and not status.uid and bool(told),
         clearing_at=_moment(status.clearing.at) if status.clearing is not None else None,
+        clearing_version=status.clearing.version if status.clearing is not None else None,
     )
 
 
@@ -159,6 +160,7 @@ def _view(
     live: Fact[RestoreState],
 ) -> RestoreView:
     url, why = _source(eyes.caches, restore)
+    into = destination_of(restore).name
     return RestoreView(
         name=restore.metadata.name,
         generation=restore.metadata.generation,
@@ -167,6 +169,7 @@ def _view(
         url_unknown=why,
         cluster=place.is_,
         cluster_uid=place.uid,
+        was_into=into if into != restore.spec.destination_cluster_name else "",
         live=live,
         record=record_of(restore.status),
         clears=restore.spec.destination_policy == "clear",

@@ -6,13 +6,19 @@ from dataclasses import replace
 
 from stateward.core import moments
 from stateward.core.clock import Clock
+from stateward.core.errors import PeerError
 from stateward.core.outcome import DONE, Blocked, Outcome
+from stateward.fdb.admin.backups.ports import RestoreAdmin
+from stateward.fdb.admin.errors import DatabaseRefused
 from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import RESTORES
 from stateward.fdb.api.backups.restore import FoundationDBRestoreSpec
 from stateward.fdb.api.backups.stores import knobs
 from stateward.fdb.backups.acting import Acting
+from stateward.fdb.backups.caches import destination_of
+from stateward.fdb.backups.refusals import refused
 from stateward.fdb.backups.restores.seen import RestoreSeen
+from stateward.fdb.cluster.hands.refused import trouble
 from stateward.fdb.cluster.hands.saying import done
 from stateward.fdb.decide.backups import backing, restoring
 from stateward.fdb.decide.backups.views import Abort, Begin, Clear, LetGo, Note
@@ -61,6 +67,7 @@ class StartRestore:
 
     async def _record(self, seen: RestoreSeen) -> None:
         begun = {
+            "clusterName": destination_of(seen.restore).name,
             "clusterUID": seen.view.cluster_uid,
             "at": moments.to_rfc3339(self._clock.now()),
             "generation": seen.restore.metadata.generation,
@@ -87,21 +94,42 @@ class StartRestore:
         ask = seen.admin.start
         found = await self._acting.order(RESTORES, seen.restore, said, ask, order)
         is_full = isinstance(found, Blocked) and found.reason == "DestinationNotEmpty"
-        if is_full and restoring.may_clear(seen.view):
-            at = moments.to_rfc3339(self._clock.now())
-            await self._write(seen, {"clearing": {"at": at, "done": False}})
-            return done("ClearingNoted", "that keys are to be cleared before is on record")
-        return _placed(found, order)
+        if not is_full or not restoring.may_clear(seen.view):
+            return _placed(found, order)
+        version = await _possible(seen.admin, order)
+        if not isinstance(version, int):
+            return version
+        at = moments.to_rfc3339(self._clock.now())
+        await self._write(seen, {"clearing": {"at": at, "done": False, "version": version}})
+        return done("ClearingNoted", "that keys are to be cleared before is on record")
 
     async def _clear(self, seen: RestoreSeen) -> Outcome:
-        """Take keys away, by a transaction that does so once."""
-        if seen.clearing is None:
+        """Take keys away, by a transaction that does so once, if they can be brought back."""
+        if seen.clearing is None or seen.admin is None:
             return backing.UNREACHED
+        try:
+            order = _order(seen)
+        except ValueError as error:
+            return Blocked("SpecInvalid", f"spec must be possible: {error}", "mend the spec")
+        version = await _possible(seen.admin, order)
+        if not isinstance(version, int):
+            return version
         tag, ranges = seen.view.tag, _ranges(seen)
         what = f"of {len(ranges)} ranges" if ranges else "of users"
         said = "KeysCleared", f"all keys {what} are cleared, before {tag} is begun"
         ask = seen.clearing.clear
         return await self._acting.order(RESTORES, seen.restore, said, ask, tag, ranges)
+
+
+async def _possible(admin: RestoreAdmin, order: RestoreOrder) -> int | Outcome:
+    """Return to which version it can be restored; or why that is impossible, or unknown."""
+    what = "no key is cleared before it is sure that the backup can be restored"
+    try:
+        return await admin.rehearse(order)
+    except DatabaseRefused as error:
+        return _placed(refused(what, error), order)
+    except PeerError as error:
+        return trouble(what, error)
 
 
 def _placed(outcome: Outcome, order: RestoreOrder) -> Outcome:
@@ -113,11 +141,12 @@ def _placed(outcome: Outcome, order: RestoreOrder) -> Outcome:
 
 
 def _order(seen: RestoreSeen) -> RestoreOrder:
-    spec = seen.restore.spec
+    """Return what to restore; what keys are cleared for is a version from before that."""
+    spec, pinned = seen.restore.spec, seen.view.record.clearing_version
     return RestoreOrder(
         seen.view.tag,
         seen.view.url,
-        spec.backup_version,
+        pinned if spec.backup_version is None else spec.backup_version,
         _ranges(seen),
         parameters=tuple(_parameters(spec)),
     )

@@ -72,6 +72,13 @@ def _beginning(view: RestoreView) -> Note | Clear | Begin | Outcome:
     """Return whether to begin what the database knows nothing of."""
     if view.record.uid:
         return _forgotten("the database does not know of it any more")
+    if view.was_into:
+        return Blocked(
+            "RestoreElsewhere",
+            f"it must go where it was to be begun, which is {view.was_into}, and spec names another"
+            " cluster by now: nothing is restored",
+            f"set spec.destinationClusterName back; or to restore into the other {_ANOTHER}",
+        )
     if view.url_unknown:
         return Wait("BackupUnknown", f"what to restore must be known: {view.url_unknown}")
     if view.others:
@@ -134,7 +141,7 @@ def leaving(view: RestoreView) -> Abort | LetGo | Outcome:
         return LetGo("it was never begun here")
     if record.is_over:
         return LetGo("it is over")
-    if view.cluster is not ClusterIs.THERE or record.cluster_uid != view.cluster_uid:
+    if view.cluster is ClusterIs.GONE or record.cluster_uid != view.cluster_uid:
         return LetGo("its cluster is gone")
     state = view.state
     if state is None:

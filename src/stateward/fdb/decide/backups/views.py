@@ -126,6 +126,8 @@ class Record:
     is_foreign: bool = False
     #: Since when keys are to be taken away before it is begun; None: nobody said so.
     clearing_at: float | None = None
+    #: To which version it can be restored over what is taken away.
+    clearing_version: int | None = None
 
     @property
     def is_begun(self) -> bool:
@@ -150,6 +152,8 @@ class RestoreView:
     url_unknown: str = ""
     cluster: ClusterIs
     cluster_uid: str = ""
+    #: Which cluster it goes into where the object asks for another by now; empty: for the same.
+    was_into: str = ""
     live: Fact[RestoreState]
     record: Record = Record()
     #: Whether what is there may be taken away.

@@ -129,7 +129,7 @@ def _conditions(
         _paused(view, status),
         _ended(status, _COMPLETED, "RestoreCompleted"),
         _ended(status, _ABORTED, "RestoreAborted"),
-        _failed(blocked),
+        _failed(view, blocked),
     )
     return tuple(
         Condition(
@@ -204,7 +204,13 @@ def _ended(status: FoundationDBRestoreStatus, how: str, reason: str) -> _Said:
     )
 
 
-def _failed(blocked: Blocked | None) -> _Said:
+def _failed(view: RestoreView, blocked: Blocked | None) -> _Said:
+    """Return why it cannot be begun; of one that goes on, whatever hinders it, it was."""
+    state = view.state
+    if state is not None and state.stage.is_active:
+        return "False", "RestoreRuns", "it is begun, and goes on"
+    if view.record.is_foreign:
+        return "Unknown", "BegunByAnother", "another operator began it, and knows how it ends"
     if blocked is not None:
         return "True", blocked.reason, blocked.message
     return "False", "AllWell", "nothing stands against it"

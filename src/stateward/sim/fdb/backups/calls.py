@@ -25,7 +25,12 @@ class BackupCall:
     @property
     def writes(self) -> bool:
         """Whether it may change something."""
-        return self.verb not in _QUESTIONS
+        return self.verb not in _QUESTIONS and not self.is_rehearsed
+
+    @property
+    def is_rehearsed(self) -> bool:
+        """Whether it only tells what it would do."""
+        return "-n" in self.words
 
     @property
     def line(self) -> str:

@@ -178,6 +178,14 @@ def test_how_far_a_restore_was(word: str, stage: RestoreStage) -> None:
     assert isinstance(ask(lambda _, r: r.abort("t"), Answer(0, "?"))[1], Unknown)
 
 
+def test_a_rehearsal_tells_to_which_version_and_else_nothing_is_known() -> None:
+    rehearse: Ask = lambda _, r: r.rehearse(RestoreOrder("t", URL, 7))  # noqa: E731
+    said = "Backup can be used to restore to version 7\n"
+    asked, found = ask(rehearse, Answer(0, said))
+    assert (asked.split()[-1], found) == ("-n", 7)
+    assert isinstance(ask(rehearse, Answer(0, "?"))[1], OutcomeUnknown)
+
+
 def test_credentials_are_named_by_files() -> None:
     asked, _ = ask(lambda b, _: b.pause(), Answer(0), [Path("/k/a"), Path("/k/b")])
     assert asked == "fdbbackup pause -C f --blob-credentials /k/a --blob-credentials /k/b"

@@ -63,7 +63,8 @@ class Lines:
 
     def _done(self, typed: Typed, code: int) -> None:
         call, tag = typed.call, typed.call.said("-t")
-        if code or (call.program, call.verb) != ("fdbrestore", "start"):
+        is_begun = call.writes and (call.program, call.verb) == ("fdbrestore", "start")
+        if code or not is_begun:
             return
         self._begun[tag] += 1
         if self._begun[tag] > 1 and typed.who:

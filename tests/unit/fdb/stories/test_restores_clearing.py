@@ -1,0 +1,72 @@
+"""Stories of restores over what is there: no key is cleared that would not come back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from fakes.fdb_backups import BackupStory, played
+from fakes.fdb_stories import KEYS, NAMESPACE, USER
+from stateward.fdb.api.backups.kinds import RESTORES
+from stateward.kube.client import MergePatch
+from stateward.kube.meta import ObjectKey
+
+
+async def saved(it: BackupStory) -> dict[str, Any]:
+    """Have a backup of all keys; return what restores it as it is now, whatever comes later."""
+    it.back_up()
+    await it.backed_up()
+    await it.rest(60)
+    details = it.details()
+    return {"fileURL": details["url"], "backupVersion": details["latestRestorable"]["version"]}
+
+
+def edit(it: BackupStory, **over: Any) -> None:
+    key = ObjectKey(NAMESPACE, "again")
+    it.it.world.api.patch(RESTORES, key, MergePatch({"spec": over}), USER)
+
+
+def lost(it: BackupStory) -> None:
+    it.it.files.delete(it.details()["url"].removeprefix("file://"))
+
+
+def unreadable(it: BackupStory) -> None:
+    it.it.files.is_away = lambda _path: True
+
+
+@pytest.mark.parametrize(
+    ("befalls", "reason"),
+    [
+        (lost, "VersionNotRestorable"),
+        (unreadable, ""),
+        (lambda it: edit(it, backupVersion=1), "VersionNotRestorable"),
+        (lambda it: edit(it, fileURL="file:///nowhere"), "BackupMissing"),
+    ],
+)
+def test_what_cannot_be_restored_any_more_costs_no_key(
+    befalls: Callable[[BackupStory], None], reason: str
+) -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.restore(**known, destinationPolicy="clear")
+        await it.until("told", lambda: it.said(it.restored(), "Ready")[1] == "ClearingSoon")
+        befalls(it)
+        await it.rest(200)
+        assert it.keys_there() == KEYS
+        assert it.restored()["status"]["clearing"]["done"] is False
+        if reason:
+            assert it.said(it.restored(), "Failed") == ("True", reason)
+
+    played(story)
+
+
+def test_the_newest_point_is_that_from_before_keys_are_cleared() -> None:
+    async def story(it: BackupStory) -> None:
+        await saved(it)
+        it.restore(backupName="nightly", destinationPolicy="clear")
+        await it.until("done", lambda: it.said(it.restored(), "Completed")[0] == "True")
+        assert it.keys_there() == KEYS
+
+    played(story)
