@@ -7,11 +7,12 @@ only too old is looked for once an hour: when it was is on record before.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Final, Protocol
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Final, Protocol, TypeAlias
 
 from stateward.core.errors import PeerError
+from stateward.core.facts import Unknown
 from stateward.core.outcome import DONE, Outcome
 from stateward.core.version import Version
 from stateward.fdb.api.backups import urls
@@ -19,9 +20,12 @@ from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
 from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.cluster.hands.intent import Getter
 from stateward.fdb.cluster.hands.saying import wrote
+from stateward.fdb.status.backups.backup import BackupState
 from stateward.kube.errors import NotFound
 from stateward.kube.meta import ObjectKey
 
+#: Asks a database how the backup is now.
+Look: TypeAlias = Callable[[], Awaitable[BackupState | Unknown]]
 CONTROLLER: Final = "fdb-backup-chores"
 
 
@@ -35,6 +39,8 @@ class Chore:
     version: Version
     #: How old they must be; None: all of them go, with the object.
     days: int | None = None
+    #: Who tells how the backup is by then; None: that does not matter.
+    look: Look | None = field(default=None, compare=False)
 
 
 class Chores:
@@ -42,8 +48,8 @@ class Chores:
 
     def __init__(self) -> None:
         self._asked: dict[ObjectKey, Chore] = {}
-        #: By the UID of who asked: empty, it is done; or why it is not.
-        self._said: dict[str, str] = {}
+        #: By the UID of who asked: for what; and empty, it is done; or why it is not.
+        self._said: dict[str, tuple[Chore, str]] = {}
         self._wake: Callable[[ObjectKey], None] | None = None
         self._tell: Callable[[ObjectKey], None] | None = None
 
@@ -55,8 +61,9 @@ class Chores:
 
     def ask(self, chore: Chore) -> str | None:
         """Have it done; return None while it is not over, then why it failed, or nothing."""
-        if chore.uid in self._said:
-            return self._said[chore.uid]
+        found, said = self._said.get(chore.uid, (None, ""))
+        if found == chore:
+            return said
         if self._asked.get(chore.key) != chore:
             self._asked[chore.key] = chore
             if self._wake is not None:
@@ -75,12 +82,12 @@ class Chores:
         """Return what is to be done for an object."""
         return self._asked.get(key)
 
-    def end(self, chore: Chore, said: str) -> None:
-        """Note what has become of it, and tell who asked."""
+    def end(self, chore: Chore, said: str | None) -> None:
+        """Note what has become of it, and tell who asked; None: it was not tried."""
         if self._asked.get(chore.key) == chore:
             del self._asked[chore.key]
-        if chore.days is None:  # of all others the object itself tells
-            self._said[chore.uid] = said
+        if chore.days is None and said is not None:  # of all others the object itself tells
+            self._said[chore.uid] = chore, said
         if self._tell is not None:
             self._tell(chore.key)
 
@@ -130,7 +137,7 @@ class ChoreReconciler:
         said = ""
         try:
             if not await self._is_wanted(chore):
-                self._chores.end(chore, "")
+                self._chores.end(chore, None)
                 return DONE
             self._leading.check()
             await self._databases.files(chore.version).delete(chore.url)

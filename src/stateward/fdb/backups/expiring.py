@@ -71,6 +71,8 @@ class Expiring:
                 return {"trouble": None}
             what = Expiry(before_version=found.before, restorable_after=found.restorable_after)
             self._leading.check()
+            if not await _goes_on(chore):
+                return {"trouble": None}
             await files.expire(chore.url, what)
         except PeerError as error:
             return {"trouble": error.message}
@@ -100,3 +102,13 @@ class Expiring:
 
     def _now(self) -> str:
         return moments.to_rfc3339(self._clock.now())
+
+
+async def _goes_on(chore: Chore) -> bool:
+    """Tell whether the backup still goes on where old data is to be deleted, now that it is."""
+    if chore.look is None:
+        return False
+    state = await chore.look()
+    if isinstance(state, Unknown):
+        return False
+    return state.stage.is_active and urls.is_same(state.url, chore.url)

@@ -87,6 +87,7 @@ def _view(
     spec, status, metadata = backup.spec, backup.status, backup.metadata
     url, times = place_of(backup), times_of(backup, eyes.clock.now())
     others = [it for it in _neighbours(eyes.caches, backup) if it is not backup]
+    lies = _lies(backup, live)
     speaking = [it for it in others if _has_say(eyes.caches, it)]
     return BackupView(
         name=metadata.name,
@@ -105,13 +106,13 @@ def _view(
         cluster_uid=place.uid,
         home_uid=status.cluster_uid,
         seen_uid=status.backup_details.uid if status.backup_details is not None else "",
-        seen_url=_seen_url(backup, url),
+        seen_url=_told(backup),
         former_urls=status.former_urls,
         holder=_holder(backup, others),
         pausers=_names(it for it in speaking if it.spec.backup_state == "Paused"),
         runners=_names(it for it in speaking if it.spec.backup_state in ("", "Running")),
-        sharers=_sharers(eyes.caches, backup, _seen_url(backup, url)),
-        readers=_readers(eyes.caches, backup, _seen_url(backup, url)),
+        sharers=_sharers(eyes.caches, backup, lies),
+        readers=_readers(eyes.caches, backup, lies),
         now=eyes.clock.now(),
         is_scheduled=bool(spec.schedule),
         since=times.since,
@@ -158,13 +159,15 @@ def _age(backup: FoundationDBBackup) -> tuple[str, str]:
     return backup.metadata.creation_timestamp, backup.metadata.uid
 
 
-def _seen_url(backup: FoundationDBBackup, url: str) -> str:
-    """Return where a backup was seen to lie last, with what a status does not show of it."""
+def _told(backup: FoundationDBBackup) -> str:
+    """Return where a backup was seen to lie last; empty: nobody saw it."""
     details = backup.status.backup_details
-    told = details.url if details is not None else ""
-    if not urls.is_file(told) and told and urls.is_at(told, url):
-        return url
-    return told
+    return details.url if details is not None else ""
+
+
+def _lies(backup: FoundationDBBackup, live: Fact[BackupState]) -> str:
+    """Return where files of a backup are now: by the word of the database, if it says anything."""
+    return (live.value.url if isinstance(live, Known) else "") or _told(backup)
 
 
 def _may_delete(backup: FoundationDBBackup, url: str) -> bool:
@@ -176,13 +179,18 @@ def _sharers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tupl
     """Return who has a backup at the same place, of whatever cluster."""
     if not _may_delete(backup, url):
         return ()
-    every = (it for it in caches.backups if it is not backup and _lies_at(it, url))
+    every = (it for it in caches.backups if it is not backup and _has_files(it, backup, url))
     return _beside(backup, (it for it in every if not _gives_way(it, backup)))
 
 
-def _lies_at(backup: FoundationDBBackup, url: str) -> bool:
-    details = backup.status.backup_details
-    return details is not None and urls.is_same(details.url, url)
+def _has_files(other: FoundationDBBackup, backup: FoundationDBBackup, url: str) -> bool:
+    """Tell whether files of another are at a place, or will be; not of who waits for the tag."""
+    if (told := _told(other)) and urls.is_within(told, url):
+        return True
+    waits = cluster_of(other) == cluster_of(backup) and tag_of(other) == tag_of(backup)
+    if waits or other.metadata.deleting or other.spec.backup_type == "unmanaged":
+        return False
+    return bool(wanted := place_of(other)) and urls.is_within(wanted, url)
 
 
 def _gives_way(other: FoundationDBBackup, backup: FoundationDBBackup) -> bool:
@@ -209,7 +217,7 @@ def _reads(restore: FoundationDBRestore, backup: FoundationDBBackup, url: str) -
     if here and spec.backup_name == backup.metadata.name:
         return True
     asked = url_of(spec.blob_store_configuration, spec.file_url, restore.metadata.name)
-    return any(urls.is_same(it, url) for it in (status.url, asked) if it)
+    return any(urls.is_within(it, url) for it in (status.url, asked) if it)
 
 
 def _beside(backup: FoundationDBBackup, some: Iterable[Object]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -42,6 +43,8 @@ def known(state: BackupState) -> Known[BackupState]:
         ({"is_deleting": True}, Done, ""),
         ({"live": Unknown("silence")}, Done, ""),
         ({"live": known(BackupState("t", BackupStage.RUNNING, False, "u", URL))}, Done, ""),
+        ({"live": known(replace(STATE, stage=BackupStage.COMPLETED))}, Done, ""),
+        ({"former_uid": "u"}, Done, ""),  # that one was somebody else's
         ({"sharers": ("other",)}, Blocked, "BackupShared"),
         ({"readers": ("again",)}, Retry, "BackupBeingRestored"),
         ({"readers": ("again",), "tried_at": NOW - 60}, Done, ""),
@@ -51,7 +54,7 @@ def test_when_it_is_looked_for(over: dict[str, Any], found: type, reason: str) -
     given: dict[str, Any] = {
         "name": "nightly", "uid": "1", "generation": 1, "tag": "t", "wish": "Running",
         "is_one_time": False, "is_unmanaged": False, "policy": "noop", "url": URL, "period": 9,
-        "cluster": ClusterIs.THERE, "live": known(STATE), "days": 7,
+        "cluster": ClusterIs.THERE, "live": known(STATE), "days": 7, "former_uid": "",
     }  # fmt: skip
     said = retaining.retaining(BackupView(**{**given, **over}), NOW)
     assert isinstance(said, found)

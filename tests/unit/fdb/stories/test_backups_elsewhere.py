@@ -97,3 +97,62 @@ def test_a_cluster_that_has_its_volumes_back_goes_on_with_its_backup() -> None:
         assert begun(it) == 1
 
     played(story)
+
+
+def test_who_will_write_beneath_or_by_other_parameters_shares_the_place() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(**stored(), deletionPolicy="cleanup")
+        await it.backed_up()
+        it.it.idle = True
+        it.back_up("below", tag="below", **stored("n/below"))
+        it.back_up("beside", tag="beside", **stored("n", urlParameters=["region=eu"]))
+        it.drop()
+        await it.until("told", lambda: it.said(it.backup(), "Progressing")[1] == "BackupShared")
+        for name in ("below", "beside"):
+            assert it.typed("fdbbackup", "delete") == []
+            it.drop(name)
+        await it.until("gone", lambda: not it.backup())
+        assert len(it.typed("fdbbackup", "delete")) == 1
+
+    played(story)
+
+
+def test_who_waits_for_the_tag_and_the_place_is_not_waited_for() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(**stored(), deletionPolicy="cleanup")
+        await it.backed_up()
+        it.back_up("next", **stored())
+        await it.until("told", lambda: it.said(it.backup("next"), "Ready")[1] == "TagTaken")
+        it.drop()
+        await it.until("gone", lambda: not it.backup())
+        await it.backed_up("next")
+
+    played(story)
+
+
+def test_files_are_judged_by_where_the_backup_is_and_not_by_what_was_told_last() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(**stored(), deletionPolicy="cleanup")
+        await it.backed_up()
+        it.back_up("other", tag="other", **stored("o"))
+        await it.backed_up("other")
+        await it.by_hand("modify", "-t", "default", "-d", it.details("other")["url"])
+        it.drop()
+        await it.until("told", lambda: it.said(it.backup(), "Progressing")[1] == "BackupShared")
+        await it.rest(60)
+        assert it.typed("fdbbackup", "delete") == []
+
+    played(story)
+
+
+def test_what_is_too_old_of_a_backup_that_ended_stays() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(retention={"days": 1})
+        await it.backed_up()
+        it.edit(backupState="Stopped")
+        await it.until("over", lambda: it.details().get("running") is False)
+        many = len(it.typed("fdbbackup", "describe"))
+        await it.rest(2 * 3700)
+        assert len(it.typed("fdbbackup", "describe")) == many
+
+    played(story)

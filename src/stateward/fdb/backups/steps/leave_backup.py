@@ -62,8 +62,10 @@ class LeaveBackup:
             words = f"the files of the backup could not all be deleted: {said}"
             self._chores.again(chore)
             return Retry(_AGAIN, "BackupNotDeleted", words)
-        self._chores.forget(metadata.uid)
-        return await self._acting.hold(BACKUPS, seen.backup, held=False) or DONE
+        found = await self._acting.hold(BACKUPS, seen.backup, held=False)
+        if found is not None:  # else somebody else keeps the object, and it stays done
+            self._chores.forget(metadata.uid)
+        return found or DONE
 
 
 def _version(text: str) -> Version | None:

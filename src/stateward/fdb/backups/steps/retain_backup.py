@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from stateward.core.clock import Clock
 from stateward.core.outcome import DONE, Outcome
 from stateward.core.version import Version
@@ -27,5 +29,6 @@ class RetainBackup:
             return found
         metadata = seen.backup.metadata
         version = seen.version or Version.parse(seen.backup.spec.version)
-        self._chores.ask(Chore(metadata.key, metadata.uid, found.url, version, found.days))
+        look = partial(seen.admin.status, seen.view.tag) if seen.admin is not None else None
+        self._chores.ask(Chore(metadata.key, metadata.uid, found.url, version, found.days, look))
         return DONE

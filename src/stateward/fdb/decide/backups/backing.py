@@ -25,7 +25,7 @@ from stateward.fdb.decide.backups.views import (
     Start,
 )
 from stateward.fdb.model.listing import some_of
-from stateward.fdb.status.backups.backup import BackupStage
+from stateward.fdb.status.backups.backup import BackupStage, BackupState
 
 #: Seconds until a database is asked again that did not answer; and a backup that is about to end.
 _AGAIN: Final = 15.0
@@ -146,6 +146,13 @@ def leaving(view: BackupView) -> Leaving | Outcome:
     if state is None:
         why = view.live.reason if isinstance(view.live, Unknown) else "it has no database"
         return Retry(_AGAIN, "BackupUnknown", f"nobody knows whether it still goes on: {why}")
+    return _ending(view, state)
+
+
+def _ending(view: BackupView, state: BackupState) -> Leaving | Outcome:
+    """Return what is to be ended of a backup that the database knows."""
+    if belonging.is_another(view):
+        return LetGo("the database is another one, and so is its backup")
     if state.stage is BackupStage.ABORTING:
         return Retry(_ENDING, "BackupEnding", "it is about to end")
     if state.stage.is_active:

@@ -37,6 +37,8 @@ def retaining(view: BackupView, now: float) -> Expire | Outcome:
         return DONE
     if state.restorable is None or not state.url:
         return DONE
+    if not state.stage.is_active or not view.is_ours:
+        return DONE
     if view.sharers:
         who = some_of(view.sharers, _SHOWN)
         return Blocked(
