@@ -167,6 +167,7 @@ def _view(
         url_unknown=why,
         cluster=place.is_,
         cluster_uid=place.uid,
+        bound_uid=restore.spec.destination_cluster_uid,
         live=live,
         record=record_of(restore.status),
         clears=restore.spec.destination_policy == "clear",

@@ -144,6 +144,8 @@ class RestoreView:
     url_unknown: str = ""
     cluster: ClusterIs
     cluster_uid: str = ""
+    #: The only cluster that it may go into; empty: any of that name.
+    bound_uid: str = ""
     live: Fact[RestoreState]
     record: Record = Record()
     #: Whether what is there may be taken away.
