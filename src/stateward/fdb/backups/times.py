@@ -10,6 +10,7 @@ from stateward.core import moments
 from stateward.core.calendar.schedule import Schedule
 from stateward.core.errors import SpecInvalid
 from stateward.fdb.api.backups.backup import BackupTimes
+from stateward.fdb.api.backups.drill import BackupDrills
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
 from stateward.fdb.api.backups.stores import url_of
 from stateward.kube.crd.findings import Problem
@@ -26,24 +27,38 @@ class Times:
 
 
 def problems(backup: FoundationDBBackup) -> tuple[Problem, ...]:
-    """Return why a schedule is none; nothing: it is one, or there is none."""
-    try:
-        _schedule(backup)
-    except SpecInvalid as error:
-        return (Problem("spec.schedule", error.message, error.hint),)
-    return ()
+    """Return why a schedule is none, of backups or of drills; nothing: it is one, or none is."""
+    drill = backup.spec.drill
+    said = {"spec.schedule": backup.spec.schedule}
+    said["spec.drill.schedule"] = drill.schedule if drill is not None else ""
+    found: list[Problem] = []
+    for where, text in said.items():
+        try:
+            _schedule(text)
+        except SpecInvalid as error:
+            found.append(Problem(where, error.message, error.hint))
+    return tuple(found)
 
 
 def times_of(backup: FoundationDBBackup, now: float) -> Times:
     """Return what a schedule says; nothing of one that is none."""
+    told = backup.status.schedule or BackupTimes()
+    return _times(backup.spec.schedule, moment(told.since), moment(told.last), now)
+
+
+def drill_times_of(backup: FoundationDBBackup, now: float) -> Times:
+    """Return what the schedule of drills says; nothing of one that is none."""
+    drill, told = backup.spec.drill, backup.status.drill or BackupDrills()
+    return _times(drill.schedule if drill is not None else "", moment(told.since), None, now)
+
+
+def _times(text: str, since: float | None, last: float | None, now: float) -> Times:
     try:
-        schedule = _schedule(backup)
+        schedule = _schedule(text)
     except SpecInvalid:
         return Times()
     if schedule is None:
         return Times()
-    told = backup.status.schedule or BackupTimes()
-    since, last = _moment(told.since), _moment(told.last)
     if since is None:
         return Times(None, last, None, schedule.next(now, now))
     return Times(since, last, schedule.last(since, now), schedule.next(since, now))
@@ -64,12 +79,11 @@ def place_of(backup: FoundationDBBackup) -> str:
     return url_of(replace(blob, backup_name=own), spec.file_url, name)
 
 
-def _schedule(backup: FoundationDBBackup) -> Schedule | None:
-    text = backup.spec.schedule
+def _schedule(text: str) -> Schedule | None:
     return Schedule.parse(text) if text else None
 
 
-def _moment(text: str | None) -> float | None:
+def moment(text: str | None) -> float | None:
     """Read a moment of a status, which anybody may have written."""
     try:
         return moments.from_rfc3339(text) if text else None

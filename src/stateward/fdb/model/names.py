@@ -40,6 +40,10 @@ BACKUP_FINALIZER: Final = f"{DOMAIN}/fdb-kubernetes-operator"
 #: On the Deployment of backup agents: the UID of its backup; and on their pods: its name.
 BACKUP_FOR: Final = f"{DOMAIN}/backup-for"
 DEPLOYMENT_NAME: Final = f"{DOMAIN}/deployment-name"
+#: On all that a drill of a backup makes: which drill, by the second in which it began.
+DRILL: Final = "stateward.dev/drill"
+#: The longest name of a backup whose drill leaves room for names of pods: -drill-stateless-99999.
+LONGEST_DRILLED: Final = 41
 #: Keeps it longer still, until the database no longer excludes who is gone.
 EXCLUSION_FINALIZER: Final = f"{DOMAIN}/exclusion"
 
@@ -170,6 +174,15 @@ def agents_name(backup: str) -> str:
     'nightly-backup-agents'
     """
     return f"{backup}-backup-agents"
+
+
+def drill_name(backup: str) -> str:
+    """Return what the throw-away cluster of a drill is called, its agents and its restore.
+
+    >>> drill_name("nightly")
+    'nightly-drill'
+    """
+    return f"{backup}-drill"
 
 
 def detection_job_name(cluster: str) -> str:

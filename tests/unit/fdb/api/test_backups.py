@@ -31,6 +31,7 @@ from stateward.sim.loop import SimClock
 
 BLOB = {"accountName": "me@host"}
 BACKUP: Json = {"version": "7.3.63", "clusterName": "shop", "blobStoreConfiguration": BLOB}
+LITTLE: Json = {"requests": {"cpu": "100m"}}
 RESTORE: Json = {"destinationClusterName": "shop", "blobStoreConfiguration": BLOB}
 
 
@@ -65,6 +66,20 @@ def document(resource: Resource[Any], spec: Json) -> Json:
         ({"customParameters": ["cluster_file=/x"]}, "spec.customParameters[0]"),
         ({"podTemplateSpec": {"spec": {"tolerationz": []}}}, "spec.podTemplateSpec.spec"),
         ({"mainContainer": {"imageConfigs": [{"baseImage": "a:1"}]}}, ".imageConfigs[0].baseImage"),
+        ({"drill": {"schedule": "@weekly"}}, ""),
+        ({"drill": {"schedule": "@weekly", "storage": "1Gi", "resources": LITTLE}}, ""),
+        ({"drill": {"schedule": "@weekly"}, "backupType": "unmanaged"}, "spec.drill"),
+        ({"drill": {"schedule": "@weekly", "storage": "much"}}, "spec.drill.storage"),
+        ({"drill": {"schedule": "@weekly", "storage": 0}}, "spec.drill.storage"),
+        ({"drill": {"schedule": "@weekly", "resources": {"cpu": "1"}}}, "spec.drill.resources.cpu"),
+        (
+            {"drill": {"schedule": "@weekly", "resources": {"requests": {"cpu": "much"}}}},
+            "spec.drill.resources.requests.cpu",
+        ),
+        (
+            {"drill": {"schedule": "@weekly", "resources": LITTLE | {"limits": {"cpu": "10m"}}}},
+            "spec.drill.resources.limits.cpu",
+        ),
     ],
 )
 def test_what_is_wrong_with_a_backup(over: Json, field: str) -> None:
@@ -74,6 +89,16 @@ def test_what_is_wrong_with_a_backup(over: Json, field: str) -> None:
     assert [it.field for it in found if field not in it.field] == []
     assert bool(found) is bool(field)
     assert all("secret@" not in str(it) for it in found)
+
+
+@pytest.mark.parametrize(
+    ("name", "is_one"), [("a" * 41, True), ("a" * 42, False), ("1st", False), ("", True)]
+)
+def test_a_backup_with_drills_leaves_room_for_names_of_pods(name: str, *, is_one: bool) -> None:
+    made = document(BACKUPS, {**BACKUP, "drill": {"schedule": "@weekly"}})
+    made["metadata"]["name"] = name
+    found = backup_problems(msgspec.convert(made, FoundationDBBackup))
+    assert [it.field for it in found] == ([] if is_one else ["metadata.name"])
 
 
 @pytest.mark.parametrize(

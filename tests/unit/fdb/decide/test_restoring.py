@@ -73,6 +73,10 @@ def view(**over: Any) -> View:
         ({"record": replace(BEGUN, state="completed")}, Done, ""),
         ({"record": replace(BEGUN, uid="r1")}, Blocked, "RestoreForgotten"),
         ({"record": BEGUN, "cluster_uid": "c2"}, Blocked, "RestoreForgotten"),
+        ({"bound_uid": "c1"}, Note, ""),
+        ({"bound_uid": "c2"}, Blocked, "DestinationReplaced"),
+        ({"bound_uid": "c2", "cluster": ClusterIs.GONE}, Wait, "ClusterMissing"),
+        ({"record": BEGUN, "bound_uid": "c2"}, Begin, ""),  # it was said when it was begun
         ({"record": Record(is_foreign=True, state="running")}, Blocked, "BegunByAnother"),
         ({"record": BEGUN, "clears": True}, Begin, ""),  # nothing stands in its way yet
         ({"record": CLEARING}, Retry, "RestoreUnknown"),

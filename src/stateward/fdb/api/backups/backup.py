@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from stateward.fdb.api.backups import rules
+from stateward.fdb.api.backups.drill import BackupDrill, BackupDrills
 from stateward.fdb.api.backups.stores import BlobStore, Parameters
 from stateward.fdb.api.processes import ContainerOverrides, ImageType, PodTemplate
 from stateward.kube.codec import Part
@@ -124,6 +125,10 @@ class FoundationDBBackupSpec(Part):
         BackupRetention | None,
         Field(description="What is deleted of it while it goes on; not said: nothing."),
     ] = None
+    drill: Annotated[
+        BackupDrill | None,
+        Field(description="When it is proved that it can be restored; not said: never."),
+    ] = None
 
 
 class BackupGenerations(Part):
@@ -236,6 +241,9 @@ class FoundationDBBackupStatus(Part):
     retention: Annotated[
         BackupExpiry | None, Field(description="What was deleted of it, and when.")
     ] = None
+    drill: Annotated[BackupDrills | None, Field(description="What has become of its drills.")] = (
+        None
+    )
     former_uid: Annotated[
         str | None,
         Field(description="What backup the tag had when this object came; not said: unknown."),
@@ -261,7 +269,7 @@ class FoundationDBBackupStatus(Part):
     conditions: Annotated[
         tuple[Condition, ...],
         Field(
-            description="Ready, Restorable, Progressing, Degraded, Paused.",
+            description="Ready, Restorable, Progressing, Degraded, Paused, BackupProven.",
             list_type="map",
             keys=("type",),
         ),

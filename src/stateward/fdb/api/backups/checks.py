@@ -10,6 +10,7 @@ from stateward.core import naming
 from stateward.core.version import Version
 from stateward.fdb.api.backups import rules
 from stateward.fdb.api.backups.backup import FoundationDBBackupSpec
+from stateward.fdb.api.backups.drill_checks import drill_problems
 from stateward.fdb.api.backups.kinds import LONGEST_NAME, FoundationDBBackup, FoundationDBRestore
 from stateward.fdb.api.backups.restore import FoundationDBRestoreSpec
 from stateward.fdb.api.backups.stores import BlobStore
@@ -47,6 +48,7 @@ def backup_problems(backup: FoundationDBBackup) -> tuple[Problem, ...]:
     found += _schedule_problems(spec)
     found += _parameter_problems(spec.custom_parameters)
     found += _template_problems(spec)
+    found += drill_problems(backup)
     return tuple(found)
 
 

@@ -67,6 +67,8 @@ BACKUP_KIND: Final = CustomKind(
                 Column(name="Tag", path=f"{_DETAILS}.tag"),
                 Column(name="Cluster", path=".spec.clusterName", priority=1),
                 Column(name="Agents", path=".status.agentCount", type="integer", priority=1),
+                # How long ago a drill last restored it.
+                Column(name="Proven", path=".status.drill.proven", type="date", priority=1),
                 Column(name="Doing", path=".status.doing"),
                 Column(name="Age", path=".metadata.creationTimestamp", type="date"),
             ),

@@ -37,6 +37,11 @@ class FoundationDBRestoreSpec(Part):
     destination_cluster_name: Annotated[
         str, Meta(min_length=1, max_length=63), Field(description="Which cluster, beside it.")
     ]
+    destination_cluster_uid: Annotated[
+        str,
+        Meta(max_length=64),
+        Field(description="Which very cluster, by metadata.uid; not said: any of that name."),
+    ] = msgspec.field(default="", name="destinationClusterUID")
     key_ranges: Annotated[
         tuple[KeyRange, ...],
         Field(description="What of it; not said: all.", list_type="atomic", max_items=1000),

@@ -42,6 +42,11 @@ BACKUP_RULES: Final = (
         "retention must not be given with schedule: each backup lies by itself then",
         field_path=".retention",
     ),
+    Rule(
+        "self.?backupType.orValue('') != 'unmanaged' || !has(self.drill)",
+        "drill must not be given with backupType: unmanaged",
+        field_path=".drill",
+    ),
 )
 RESTORE_RULES: Final = (
     Rule(_BOTH, "fileURL and blobStoreConfiguration must not be given both", field_path=".fileURL"),
@@ -60,8 +65,10 @@ RESTORE_RULES: Final = (
     Rule(
         "self.?destinationPolicy.orValue('refuse') != 'clear'"
         " || (self.destinationClusterName == oldSelf.destinationClusterName"
+        " && self.?destinationClusterUID.orValue('') == oldSelf.?destinationClusterUID.orValue('')"
         " && self.?keyRanges.orValue([]) == oldSelf.?keyRanges.orValue([]))",
-        "destinationClusterName and keyRanges cannot be changed where keys are cleared:"
+        "destinationClusterName, destinationClusterUID and keyRanges cannot be changed where keys"
+        " are cleared:"
         " make another object instead",
         field_path=".keyRanges",
     ),

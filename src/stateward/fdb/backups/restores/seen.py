@@ -170,6 +170,7 @@ def _view(
         cluster=place.is_,
         cluster_uid=place.uid,
         was_into=into if into != restore.spec.destination_cluster_name else "",
+        bound_uid=restore.spec.destination_cluster_uid,
         live=live,
         record=record_of(restore.status),
         clears=restore.spec.destination_policy == "clear",

@@ -57,8 +57,8 @@ def restoring(view: RestoreView) -> Note | Clear | Begin | Outcome:
         return Wait("ClusterMissing", "waiting for the FoundationDBCluster that spec names")
     if view.cluster is ClusterIs.UNMADE:
         return Wait("DatabaseNotMade", "waiting until the cluster has a database")
-    if record.is_begun and record.cluster_uid != view.cluster_uid:
-        return _forgotten("the cluster is another one of the same name by now")
+    if (another := _another(view)) is not None:
+        return another
     state = view.state
     if state is None:
         why = view.live.reason if isinstance(view.live, Unknown) else ""
@@ -66,6 +66,23 @@ def restoring(view: RestoreView) -> Note | Clear | Begin | Outcome:
     if state.uid:
         return _followed(view, state)
     return _beginning(view)
+
+
+def _another(view: RestoreView) -> Outcome | None:
+    """Return why nothing is begun where the cluster is not the one that is meant."""
+    record, bound = view.record, view.bound_uid
+    if record.is_begun:
+        if record.cluster_uid != view.cluster_uid:
+            return _forgotten("the cluster is another one of the same name by now")
+        return None
+    if bound in ("", view.cluster_uid):
+        return None
+    return Blocked(
+        "DestinationReplaced",
+        f"the cluster must have the UID {bound}, as spec says, and has {view.cluster_uid}: it is"
+        " another one of the same name",
+        f"to restore into this one {_ANOTHER}",
+    )
 
 
 def _beginning(view: RestoreView) -> Note | Clear | Begin | Outcome:

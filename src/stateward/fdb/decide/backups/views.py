@@ -154,6 +154,8 @@ class RestoreView:
     cluster_uid: str = ""
     #: Which cluster it goes into where the object asks for another by now; empty: for the same.
     was_into: str = ""
+    #: The only cluster that it may go into; empty: any of that name.
+    bound_uid: str = ""
     live: Fact[RestoreState]
     record: Record = Record()
     #: Whether what is there may be taken away.
