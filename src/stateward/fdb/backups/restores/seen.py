@@ -177,6 +177,7 @@ def _view(
         has_agents=place.is_ is not ClusterIs.THERE or _has_agents(eyes.caches, restore),
         now=eyes.clock.now(),
         is_deleting=restore.metadata.deleting,
+        deleted_at=_moment(restore.metadata.deletion_timestamp),
     )
 
 
