@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -13,6 +14,9 @@ from stateward.fdb.api.backups.backup import BackupTimes
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
 from stateward.fdb.api.backups.stores import url_of
 from stateward.kube.crd.findings import Problem
+
+#: Seconds between two moments at least: a backup is looked at about twice in that time.
+_SHORTEST: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,9 +32,13 @@ class Times:
 def problems(backup: FoundationDBBackup) -> tuple[Problem, ...]:
     """Return why a schedule is none; nothing: it is one, or there is none."""
     try:
-        _schedule(backup)
+        schedule = _schedule(backup)
     except SpecInvalid as error:
         return (Problem("spec.schedule", error.message, error.hint),)
+    if schedule is not None and 0 < schedule.every < _SHORTEST:
+        hint = "rather than that often, have one that goes on: backupMode: continuous"
+        words = f"must be due once a minute at most, got every {schedule.every:g} s"
+        return (Problem("spec.schedule", words, hint),)
     return ()
 
 
