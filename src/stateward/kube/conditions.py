@@ -8,11 +8,15 @@ thing holds.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 import msgspec
 
 from stateward.core import moments
 from stateward.kube.meta import Condition
+
+#: Characters that a message may have.
+LONGEST: Final = 32_768
 
 
 def merge(old: Iterable[Condition], new: Iterable[Condition], now: float) -> tuple[Condition, ...]:
@@ -40,4 +44,13 @@ def is_true(conditions: Iterable[Condition], type_: str) -> bool:
 
 def _timed(condition: Condition, past: Condition | None, now: float) -> Condition:
     since = past.last_transition_time if past and past.status == condition.status else ""
-    return msgspec.structs.replace(condition, last_transition_time=since or moments.to_rfc3339(now))
+    return msgspec.structs.replace(
+        condition,
+        message=shortened(condition.message),
+        last_transition_time=since or moments.to_rfc3339(now),
+    )
+
+
+def shortened(message: str) -> str:
+    """Return a message that is no longer than Kubernetes takes it of a condition."""
+    return message if len(message) <= LONGEST else f"{message[: LONGEST - 1]}…"

@@ -22,7 +22,7 @@ from stateward.fdb.backups.restores.seen import RestoreEyes
 from stateward.fdb.backups.telling import Voice
 from stateward.fdb.backups.whereabouts import Places
 from stateward.fdb.build.backup_agents import WHOLE_DEPLOYMENTS
-from stateward.fdb.cluster.hands.fence import Fence
+from stateward.fdb.cluster.hands.fence import PatientFence
 from stateward.fdb.model.names import OURS
 from stateward.fdb.tell.metrics import Series
 from stateward.kube.client import Client, Selection
@@ -182,7 +182,7 @@ def _bench(kit: Kit, around: Neighbourhood) -> _Bench:
         watched.backups.cache, watched.restores.cache, clusters.cache, watched.deployments.cache
     )
     places = Places(clusters.cache, client, around.ours)
-    acting = Acting(client, Fence(kit.elector.leadership))
+    acting = Acting(client, PatientFence(kit.elector.leadership))
     return _Bench(kit, around, watched, caches, places, acting)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from stateward.fdb.api.backups.backup import DEFAULT_TAG
 from stateward.fdb.api.backups.kinds import FoundationDBBackup, FoundationDBRestore
 from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.fdb.backups.kinship import Kinship
 from stateward.fdb.build.backup_agents import WholeDeployment
 from stateward.kube.meta import Object, ObjectKey
 from stateward.runtime.cache import Cache, Index
@@ -52,6 +53,7 @@ class BackupCaches:
     restores: Cache[FoundationDBRestore]
     clusters: Cache[FoundationDBCluster]
     deployments: Cache[WholeDeployment]
+    kinship: Kinship = field(default_factory=Kinship)
 
     def backups_of(self, cluster: ObjectKey) -> list[FoundationDBBackup]:
         """Return the backups of a cluster."""
@@ -63,15 +65,10 @@ class BackupCaches:
 
     def alike(self, cluster: ObjectKey) -> list[ObjectKey]:
         """Return the clusters that are parts of the same database, itself among them."""
-        string = self._string(cluster)
-        if not string:
-            return [cluster]
-        every = (it.metadata.key for it in self.clusters)
-        return [it for it in every if it == cluster or self._string(it) == string]
-
-    def _string(self, cluster: ObjectKey) -> str:
         found = self.clusters.get(cluster)
-        return found.status.connection_string if found is not None else ""
+        mine = self.kinship.marks(found) if found is not None else frozenset()
+        others = (it.metadata.key for it in self.clusters if mine & self.kinship.marks(it))
+        return [cluster, *(it for it in others if it != cluster)]
 
 
 # ------------------------------------------------------------------ whom changes concern
@@ -94,18 +91,20 @@ def restores_of_cluster(caches: BackupCaches) -> Trigger:
 
 
 def neighbours(caches: BackupCaches) -> Trigger:
-    """Return a trigger from a backup to the others of its cluster: who waits for it is told."""
+    """Return a trigger from a backup to the others of its database: who waits for it is told."""
 
     def wake(item: FoundationDBBackup) -> Iterator[ObjectKey]:
-        yield from (it.metadata.key for it in caches.backups_of(cluster_of(item)))
+        for cluster in caches.alike(cluster_of(item)):
+            yield from (it.metadata.key for it in caches.backups_of(cluster))
 
     return wake
 
 
 def restores_beside(caches: BackupCaches) -> Trigger:
-    """Return a trigger from a backup to the restores into its cluster: its agents do them."""
+    """Return a trigger from a backup to the restores into its database: its agents do them."""
 
     def wake(item: FoundationDBBackup) -> Iterator[ObjectKey]:
-        yield from (it.metadata.key for it in caches.restores_into(cluster_of(item)))
+        for cluster in caches.alike(cluster_of(item)):
+            yield from (it.metadata.key for it in caches.restores_into(cluster))
 
     return wake

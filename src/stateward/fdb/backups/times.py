@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -14,6 +15,9 @@ from stateward.fdb.api.backups.drill import BackupDrills
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
 from stateward.fdb.api.backups.stores import url_of
 from stateward.kube.crd.findings import Problem
+
+#: Seconds between two moments at least: a backup is looked at about twice in that time.
+_SHORTEST: Final = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,15 +33,21 @@ class Times:
 def problems(backup: FoundationDBBackup) -> tuple[Problem, ...]:
     """Return why a schedule is none, of backups or of drills; nothing: it is one, or none is."""
     drill = backup.spec.drill
-    said = {"spec.schedule": backup.spec.schedule}
-    said["spec.drill.schedule"] = drill.schedule if drill is not None else ""
-    found: list[Problem] = []
-    for where, text in said.items():
-        try:
-            _schedule(text)
-        except SpecInvalid as error:
-            found.append(Problem(where, error.message, error.hint))
-    return tuple(found)
+    drills = drill.schedule if drill is not None else ""
+    said = {"spec.schedule": backup.spec.schedule, "spec.drill.schedule": drills}
+    found = (_problem(where, text) for where, text in said.items())
+    return tuple(it for it in found if it is not None)
+
+
+def _problem(where: str, text: str) -> Problem | None:
+    try:
+        schedule = _schedule(text)
+    except SpecInvalid as error:
+        return Problem(where, error.message, error.hint)
+    if schedule is not None and 0 < schedule.every < _SHORTEST:
+        words = f"must be due once a minute at most, got every {schedule.every:g} s"
+        return Problem(where, words, "make it rarer; a backup that goes on has every moment")
+    return None
 
 
 def times_of(backup: FoundationDBBackup, now: float) -> Times:

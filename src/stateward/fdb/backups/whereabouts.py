@@ -56,12 +56,6 @@ class Places:
         is_ours = self._ours.matches(live.metadata.labels)
         return Place(ClusterIs.UNMADE, live.metadata.uid, is_others=not is_ours)
 
-    def database_of(self, key: ObjectKey) -> str:
-        """Return what two clusters have in common that are parts of one database."""
-        cluster = self._clusters.get(key)
-        string = cluster.status.connection_string if cluster is not None else ""
-        return string or str(key)
-
 
 def _place(cluster: FoundationDBCluster) -> Place:
     status, uid = cluster.status, cluster.metadata.uid

@@ -14,7 +14,9 @@ TAG: Final = "default"
 _SCHEMES: Final = ("file:///", "blobstore://")
 _TAG: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 _SECRET: Final = re.compile(r"blobstore://[^/@]*:[^/@]*@")
-_ESCAPED: Final = re.compile(r"\\x(?P<byte>[0-9a-fA-F]{2})|\\(?P<letter>.)", re.DOTALL)
+_ESCAPED: Final = re.compile(r"\\x(?P<byte>[0-9a-fA-F]{2})|\\(?P<letter>.?)", re.DOTALL)
+#: How much of a key is shown in a sentence.
+_SHOWN: Final = 60
 _PLAIN: Final = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_/-.")
 
 
@@ -34,7 +36,8 @@ class KeyRange:
         """
         found = cls(_key(begin), _key(end))
         if found.begin >= found.end:
-            raise ValueError(f"a range of keys must end behind its begin, got {begin!r} to {end!r}")
+            got = f"{_shown(begin)} to {_shown(end)}"
+            raise ValueError(f"a range of keys must end behind its begin, got {got}")
         return found
 
     def __str__(self) -> str:
@@ -51,13 +54,23 @@ USER_KEYS: Final = KeyRange(b"", b"\xff")
 
 
 def _key(text: str) -> bytes:
+    """Read a key; what a backslash could mean besides is nowhere the same, and refused."""
+
     def meant(found: re.Match[str]) -> str:
+        if not found["byte"] and found["letter"] != "\\":
+            words = r"a backslash in a key must be written as \\, or begin a byte as \xNN"
+            raise ValueError(f"{words}, got {_shown(text)}")
         return chr(int(found["byte"], 16)) if found["byte"] else found["letter"]
 
     try:
         return _ESCAPED.sub(meant, text).encode("latin-1")
     except UnicodeEncodeError:
-        raise ValueError(f"a key must be of bytes, others as \\xNN, got {text!r}") from None
+        words = r"a key must be of bytes, others as \xNN"
+        raise ValueError(f"{words}, got {_shown(text)}") from None
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
 
 
 def _written(key: bytes) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 from stateward.core import moments
 from stateward.core.outcome import Blocked, Done, Outcome, Stop
 from stateward.fdb.guards.guard import Refusal
+from stateward.kube.conditions import shortened
 from stateward.kube.crd.blockers import Blocker
 
 #: How the reason of a step ends that guards hold back: they say why, each for itself.
@@ -33,7 +34,7 @@ def blockers(
         Blocker(
             step=step,
             guard=guard,
-            message=it.message,
+            message=shortened(it.message),
             hint=it.hint,
             since=since.get((step, guard)) or moments.to_rfc3339(now),
         )

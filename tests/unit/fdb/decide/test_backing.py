@@ -112,6 +112,23 @@ def test_stopping(picture: str, found: type) -> None:
     assert isinstance(backing.stopping(view(picture)), Done)
 
 
+@pytest.mark.parametrize(
+    ("picture", "wish", "found"),
+    [
+        ("d", "Running", Discontinue),  # it was continuous when it was begun
+        ("d", "Paused", Done),
+        ("de", "Running", Done),
+        ("s", "Running", Done),
+        ("s", "Stopped", Retry),
+        ("de", "Stopped", Retry),
+        ("c", "Running", Done),
+    ],
+)
+def test_one_that_is_made_once_ends_by_itself(picture: str, wish: str, found: type) -> None:
+    assert isinstance(backing.stopping(view(picture, wish=wish, **ONCE)), found)
+    assert isinstance(backing.modifying(view(picture, wish=wish, url=ELSEWHERE, **ONCE)), Done)
+
+
 def test_what_ends_with_its_snapshot_says_that_a_pause_keeps_it() -> None:
     found = backing.stopping(view("deP", wish="Stopped"))
     assert isinstance(found, Retry)

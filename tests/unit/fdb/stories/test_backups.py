@@ -379,6 +379,7 @@ def test_nothing_is_assumed_of_a_database_that_does_not_answer() -> None:
         ({"fileURL": None}, "must say where"),
         ({"tag": "a tag"}, "spec.tag"),
         ({"schedule": "0 3 31 2 *", "backupMode": "oneTime"}, "spec.schedule"),
+        ({"schedule": "@every 30s", "backupMode": "oneTime"}, "spec.schedule"),
         ({"customParameters": ["--knob_a=1"]}, "customParameters[0]"),
     ],
 )

@@ -156,3 +156,22 @@ def test_what_is_too_old_of_a_backup_that_ended_stays() -> None:
         assert len(it.typed("fdbbackup", "describe")) == many
 
     played(story)
+
+
+def test_the_last_whole_one_of_a_schedule_is_told_without_a_secret_and_can_be_restored() -> None:
+    async def story(it: BackupStory) -> None:
+        place = "blobstore://key:secret@store:443/n?bucket=fdb-backups"
+        it.back_up(backupMode="oneTime", schedule="0 0 1 1 *", **stored())
+        await it.until("waits", lambda: "schedule" in it.backup().get("status", {}))
+        await it.by_hand("start", "-t", "default", "-d", place, "-s", "20")
+        await it.until(
+            "whole", lambda: "lastURL" in it.backup()["status"]["schedule"], within=600
+        )
+        assert "secret" not in str(it.backup())
+        await it.by_hand("start", "-t", "default", "-d", f"{place}2", "-s", "2000")
+        await it.until("another", lambda: it.details().get("restorable") is False)
+        it.empty()
+        it.restore(backupName="nightly")
+        await it.until("restored", lambda: it.said(it.restored(), "Completed")[0] == "True")
+
+    played(story)

@@ -11,6 +11,7 @@ from fakes.fdb_backups import BackupStory, played
 from fakes.fdb_stories import KEYS, NAMESPACE, USER
 from stateward.fdb.api.backups.kinds import RESTORES
 from stateward.kube.client import MergePatch
+from stateward.kube.conditions import LONGEST
 from stateward.kube.meta import ObjectKey
 
 
@@ -68,5 +69,19 @@ def test_the_newest_point_is_that_from_before_keys_are_cleared() -> None:
         it.restore(backupName="nightly", destinationPolicy="clear")
         await it.until("done", lambda: it.said(it.restored(), "Completed")[0] == "True")
         assert it.keys_there() == KEYS
+
+    played(story)
+
+
+def test_ranges_that_are_much_too_long_are_told_and_hold_nobody_up() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.empty()
+        it.restore("long", **known, keyRanges=[{"start": "b" * 9999, "end": "a" * 9999}] * 60)
+        it.restore(**known)
+        await it.until("restored", lambda: it.said(it.restored(), "Completed")[0] == "True")
+        long = it.restored("long")
+        assert it.said(long, "Ready") == ("False", "SpecInvalid")
+        assert all(len(one["message"]) <= LONGEST for one in long["status"]["conditions"])
 
     played(story)

@@ -26,7 +26,10 @@ from stateward.kube.crd.findings import Problem
 _TAG: Final = re.compile(rules.TAG.strip("^$"))
 _FILE: Final = re.compile(r"file:///[A-Za-z0-9_./-]+")
 _ACCOUNT: Final = re.compile(r"([^\s/?&#:@]+@)?[^\s/?&#@]+")
-_NAME: Final = re.compile(r"[^\s?&#]+")
+#: What programs take for the name of a container.
+_NAME: Final = re.compile(r"[A-Za-z0-9_./-]+")
+#: Characters of all ranges on one command line.
+_LONGEST_LINE: Final = 1_000_000
 _BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _QUERY: Final = re.compile(r"[^\s?&#=]+=[^\s?&#]*")
 _PARAMETER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\s*=.*")
@@ -104,11 +107,17 @@ def _schedule_problems(spec: FoundationDBBackupSpec) -> Iterator[Problem]:
 def _store_problems(blob: BlobStore | None, file_url: str) -> Iterator[Problem]:
     if file_url and blob is not None:
         yield Problem("spec.fileURL", "must not be given with blobStoreConfiguration")
-    if file_url and (not _FILE.fullmatch(file_url) or ".." in file_url.split("/")):
-        words = "must be file:///FOLDER with a path of letters, digits, '_', '.' and '-'"
+    if file_url and (not _FILE.fullmatch(file_url) or not _is_simple(file_url)):
+        words = "must be file:///FOLDER with a simple path of letters, digits, '_', '.' and '-'"
         yield Problem("spec.fileURL", f"{words}, got {file_url!r}")
     if blob is not None:
         yield from _blob_problems(blob, "spec.blobStoreConfiguration")
+
+
+def _is_simple(file_url: str) -> bool:
+    """Tell whether a path is as programs want it: nothing twice, nothing up, nothing here."""
+    parts = file_url.removeprefix("file:///").rstrip("/").split("/")
+    return not {"", ".", ".."} & set(parts)
 
 
 def _blob_problems(blob: BlobStore, where: str) -> Iterator[Problem]:
@@ -117,13 +126,20 @@ def _blob_problems(blob: BlobStore, where: str) -> Iterator[Problem]:
         hint = "name the secret in a file that agents mount, by FDB_BLOB_CREDENTIALS"
         yield Problem(f"{where}.accountName", "must be [KEY@]HOST[:PORT] with no secret", hint)
     if blob.backup_name and not _NAME.fullmatch(blob.backup_name):
-        yield Problem(f"{where}.backupName", f"must be a path, got {blob.backup_name!r}")
+        words = "must be of letters, digits, '_', '.', '/' and '-'"
+        yield Problem(f"{where}.backupName", f"{words}, got {blob.backup_name!r}")
     if blob.bucket and not _BUCKET.fullmatch(blob.bucket):
         words = "must be of 3 to 63 characters of a-z, 0-9, '-' and '.'"
         yield Problem(f"{where}.bucket", f"{words}, got {blob.bucket!r}")
     for number, it in enumerate(blob.url_parameters):
+        field = f"{where}.urlParameters[{number}]"
         if not _QUERY.fullmatch(it):
-            yield Problem(f"{where}.urlParameters[{number}]", "must be NAME=VALUE, as in sc=0")
+            yield Problem(field, "must be NAME=VALUE, as in sc=0")
+        elif it.startswith("bucket="):
+            yield Problem(field, f"must leave the bucket to {where}.bucket")
+        elif "@" in it and "@" not in blob.account_name:
+            words = "must have no '@' where accountName has none"
+            yield Problem(field, words, "all before the first '@' of a URL is read as the account")
 
 
 def _source_problems(spec: FoundationDBRestoreSpec) -> Iterator[Problem]:
@@ -138,6 +154,7 @@ def _source_problems(spec: FoundationDBRestoreSpec) -> Iterator[Problem]:
 
 
 def _range_problems(spec: FoundationDBRestoreSpec) -> Iterator[Problem]:
+    long = 0
     for number, it in enumerate(spec.key_ranges):
         where = f"spec.keyRanges[{number}]"
         try:
@@ -146,8 +163,12 @@ def _range_problems(spec: FoundationDBRestoreSpec) -> Iterator[Problem]:
             hint = r"bytes that are no letters or digits are written as \xNN"
             yield Problem(where, f"{error}", hint)
             continue
+        long += len(str(found))
         if spec.destination_policy == "clear" and found.end > USER_KEYS.end:
             yield Problem(where, r"must end at \xff or before, where keys are cleared")
+    if long > _LONGEST_LINE:
+        words = f"must be at most {_LONGEST_LINE} characters as fdbrestore is told them, got {long}"
+        yield Problem("spec.keyRanges", words, "restore them by several objects")
 
 
 # ------------------------------------------------------------------ agents

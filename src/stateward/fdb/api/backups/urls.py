@@ -17,7 +17,8 @@ _BUCKET: Final = "bucket=FDB_BACKUP_V2"
 _MADE: Final = "/backup-"
 #: By these words an account is reached without TLS.
 _PLAIN: Final = ("sc=0", "secure_connection=0")
-_URL: Final = re.compile(r"(?P<scheme>[a-z]+://)(?:(?P<secret>[^@/]*)@)?(?P<rest>.*)", re.DOTALL)
+#: All before the first @ is the account, whatever it has in it.
+_URL: Final = re.compile(r"(?P<scheme>blobstore://)(?:(?P<secret>[^@]*)@)?(?P<rest>.*)", re.DOTALL)
 
 
 def blob_url(account: str, name: str, bucket: str, parameters: Sequence[str] = ()) -> str:
@@ -95,6 +96,8 @@ def shown(url: str) -> str:
 
     >>> shown("blobstore://key:secret:token@host/n?bucket=b")
     'blobstore://key:***@host/n?bucket=b'
+    >>> shown("blobstore://key:sec/ret@host/n?bucket=b")
+    'blobstore://key:***@host/n?bucket=b'
     """
     found = _URL.fullmatch(url)
     if found is None or not found["secret"] or ":" not in found["secret"]:
@@ -127,10 +130,9 @@ def _essence(url: str) -> str:
 def _place(url: str) -> tuple[str, str]:
     """Return whose files they are, as a host and a bucket; and which of them."""
     found = _URL.fullmatch(url)
-    rest = found["rest"] if found is not None else url
-    path, _, query = rest.partition("?")
-    if found is None or found["scheme"] != _BLOB:
-        return FILE, _simple(path)
+    path, _, query = (found["rest"] if found is not None else url).partition("?")
+    if found is None:
+        return FILE, _simple(path.removeprefix(FILE))
     host, _, name = path.partition("/")
     said = query.split("&")
     port = "" if _has_port(host) else f":{_port(said)}"

@@ -178,6 +178,7 @@ def _view(
         has_agents=place.is_ is not ClusterIs.THERE or _has_agents(eyes.caches, restore),
         now=eyes.clock.now(),
         is_deleting=restore.metadata.deleting,
+        deleted_at=_moment(restore.metadata.deletion_timestamp),
     )
 
 
@@ -195,7 +196,7 @@ def _source(caches: BackupCaches, restore: FoundationDBRestore) -> tuple[str, st
     if details.restorable is not True:
         times = backup.status.schedule
         if times is not None and times.last_url:
-            return times.last_url, ""  # the next one is not whole yet
+            return urls.bare(times.last_url), ""  # the next one is not whole yet
         return "", f"{spec.backup_name} is not restorable yet"
     return urls.bare(details.url), ""
 

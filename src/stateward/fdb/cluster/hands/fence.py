@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar, TypeVarTuple
+from typing import Final, TypeVar, TypeVarTuple
 
 from stateward.core.errors import OutcomeUnknown
 from stateward.fdb.admin.errors import is_undone
@@ -18,6 +18,8 @@ from stateward.runtime.election import Leadership
 R = TypeVar("R")
 T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
+#: Seconds for which we lead at most without a look at the lease: who needs none leads for ever.
+_LONGEST: Final = 60.0
 
 
 class Fence:
@@ -49,6 +51,44 @@ class Fence:
                 f"the database gave no answer within the {within:g} s that our lease allows",
                 hint="read its status; do not repeat it blindly",
             ) from error
+
+
+class PatientFence:
+    """Stands between a step and programs that take their time: they may while we go on leading."""
+
+    def __init__(self, leadership: Leadership) -> None:
+        self._leadership = leadership
+
+    async def change(self, ask: Callable[[*Arguments], Awaitable[R]], *arguments: *Arguments) -> R:
+        """Ask for a change, and give up on it before anybody else can lead."""
+        self._leadership.check()
+        try:
+            async with asyncio.timeout(self._within()) as limit:
+                extending = asyncio.create_task(self._extend(limit))
+                try:
+                    return await ask(*arguments)
+                finally:
+                    extending.cancel()
+        except BaseException as error:
+            if not is_undone(error):
+                self._leadership.unsure()
+            if not isinstance(error, TimeoutError):
+                raise
+            raise OutcomeUnknown(
+                "the database gave no answer for as long as our lease was renewed",
+                hint="read its status; do not repeat it blindly",
+            ) from error
+
+    def _within(self) -> float:
+        """Return for how long nobody else can lead."""
+        return min(self._leadership.left, _LONGEST) + self._leadership.margin
+
+    async def _extend(self, limit: asyncio.Timeout) -> None:
+        """Give a call more time whenever the lease was renewed."""
+        while not limit.expired():
+            if self._leadership.held:
+                limit.reschedule(asyncio.get_running_loop().time() + self._within())
+            await asyncio.sleep(self._leadership.margin / 2)
 
 
 class _Led(Keys):

@@ -75,15 +75,22 @@ def starting(view: BackupView) -> Start | Outcome:
 def stopping(view: BackupView) -> Discontinue | Outcome:
     """Return that it must end: the database lets its snapshot end before, so that it is whole."""
     state = view.state
-    if state is None or not view.may_act or view.wish != "Stopped":
+    if state is None or not view.may_act or not _shall_end(view):
         return DONE
     if state.stage is BackupStage.ABORTING:
         return Retry(_ENDING, "BackupEnding", "it is about to end")
     if not state.stage.is_active:
         return DONE
-    if view.ends:
+    if view.ends or (view.is_one_time and state.running is None):
         return Retry(_ENDING, "BackupEnding", "it ends with its snapshot" + _stuck(view))
     return Discontinue()
+
+
+def _shall_end(view: BackupView) -> bool:
+    """Tell whether it is to end: one that was continuous when it was begun, and shall be no more."""
+    running = view.state.running if view.state is not None else None
+    goes_on = running is not None and not running.stops
+    return view.wish == "Stopped" or (view.is_one_time and view.wish == "Running" and goes_on)
 
 
 def _stuck(view: BackupView) -> str:

@@ -33,6 +33,8 @@ _AGAIN: Final = 15.0
 _FOLLOWED: Final = 10.0
 #: Seconds for which a program may still begin one, though who ran it is gone.
 _LATE: Final = 60.0
+#: Seconds after an object was deleted for which what was asked for right before may still come.
+_LEFT: Final = 20.0
 _SHOWN: Final = 3
 _ANOTHER: Final = "delete this object, and make another one"
 
@@ -172,5 +174,6 @@ def leaving(view: RestoreView) -> Abort | LetGo | Outcome:
 
 
 def _may_come(view: RestoreView) -> bool:
-    begun = view.record.begun_at
-    return begun is not None and 0 <= view.now - begun < _LATE
+    """Tell whether one may begin that was asked for just before, though nobody asks any more."""
+    since = ((view.record.begun_at, _LATE), (view.deleted_at, _LEFT))
+    return any(at is not None and 0 <= view.now - at < within for at, within in since)

@@ -170,6 +170,8 @@ class RestoreView:
     is_paused: bool | None = None
     now: float = 0.0
     is_deleting: bool = False
+    #: When it was to be deleted; None: nobody can tell.
+    deleted_at: float | None = None
 
     @property
     def state(self) -> RestoreState | None:

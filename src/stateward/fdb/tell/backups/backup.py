@@ -189,7 +189,7 @@ def _times(
     return replace(
         told,
         next=moments.to_rfc3339(view.next_due) if view.next_due is not None else told.next,
-        last_url=details.url if details is not None and is_whole else told.last_url,
+        last_url=urls.bare(details.url) if details is not None and is_whole else told.last_url,
     )
 
 
