@@ -103,6 +103,7 @@ def _view(
         live=live,
         former_uid=status.former_uid,
         seen_url=_seen_url(backup, url),
+        place=status.place,
         holder=_holder(backup, others),
         pausers=_names(it for it in speaking if it.spec.backup_state == "Paused"),
         runners=_names(it for it in speaking if it.spec.backup_state in ("", "Running")),

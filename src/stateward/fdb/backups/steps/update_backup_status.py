@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stateward.core.outcome import DONE, Outcome
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.seen import BackupSeen
@@ -26,16 +27,21 @@ class UpdateBackupStatus:
         """Look whether anything may be done."""
         told = backing.known(seen.view)
         view = seen.view
-        if told is not DONE or not view.may_act or view.former_uid is not None:
+        if told is not DONE or not view.may_act:
             return told
-        await self._record(seen, backing.former_uid(view, seen.backup.status))
+        if view.place and not urls.is_same(view.place, view.url):
+            # Whoever goes on after us would take a move of ours for somebody else's.
+            await self._record(seen, {"place": ""})
+        if view.former_uid is not None:
+            return told
+        await self._record(seen, {"formerUID": backing.former_uid(view, seen.backup.status)})
         return done("BackupSeen", "what the tag had before is on record", tag=view.tag)
 
-    async def _record(self, seen: BackupSeen, former: str) -> None:
+    async def _record(self, seen: BackupSeen, words: dict[str, str]) -> None:
         metadata = seen.backup.metadata
         body = {
             "metadata": {"uid": metadata.uid, "resourceVersion": metadata.resource_version},
-            "status": {"formerUID": former},
+            "status": words,
         }
         client = self._acting.client
         await client.patch(BACKUPS, metadata.key, MergePatch(body), subresource="status")
