@@ -108,6 +108,7 @@ def _view(
         seen_uid=status.backup_details.uid if status.backup_details is not None else "",
         seen_url=_told(backup),
         former_urls=status.former_urls,
+        place=status.place,
         holder=_holder(backup, others),
         pausers=_names(it for it in speaking if it.spec.backup_state == "Paused"),
         runners=_names(it for it in speaking if it.spec.backup_state in ("", "Running")),

@@ -7,13 +7,14 @@ snapshot; ``P``: all agents are paused; ``?``: nobody knows.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from stateward.core.facts import Fact, Known, Unknown
-from stateward.core.outcome import Blocked, Done, Retry, Wait
-from stateward.fdb.decide.backups import backing
+from stateward.core.outcome import DONE, Blocked, Done, Retry, Wait
+from stateward.fdb.decide.backups import backing, retaining
 from stateward.fdb.decide.backups.views import (
     Abort,
     BackupView,
@@ -215,6 +216,26 @@ def test_what_is_deleted_is_named_without_what_is_secret() -> None:
     assert found == DeleteData("blobstore://key@store:443/n?bucket=b")
 
 
+@pytest.mark.parametrize("picture", ["d", "r", "a", "c"])
+@pytest.mark.parametrize("wish", ["Running", "Stopped", "Paused"])
+def test_what_somebody_else_moved_is_let_alone_and_one_that_is_over_is_begun_here(
+    picture: str, wish: str
+) -> None:
+    theirs = {"live": live(picture, url=f"{ELSEWHERE}/backup-1"), "place": URL, "wish": wish}
+    it = view(picture, **theirs, period=30, days=7, tried_at=0.0)
+    begins = wish != "Stopped" and picture in "ac"
+    assert (backing.starting(it) == Start(URL)) is begins
+    assert backing.modifying(it) is DONE
+    assert backing.stopping(it) is DONE
+    assert retaining.retaining(it, 9e9) is DONE
+    assert isinstance(backing.leaving(replace(it, policy="cleanup", is_deleting=True)), LetGo)
+
+
+def test_another_place_in_the_spec_is_not_somebody_elses() -> None:
+    said = backing.modifying(view("d", url=ELSEWHERE, place=URL))
+    assert isinstance(said, Modify)
+
+
 @pytest.mark.parametrize(
     ("over", "reason"),
     [
@@ -222,6 +243,7 @@ def test_what_is_deleted_is_named_without_what_is_secret() -> None:
         ({"cluster": ClusterIs.GONE}, "ClusterMissing"),
         ({"cluster": ClusterIs.UNMADE}, "DatabaseNotMade"),
         ({"live": Unknown("silence")}, "BackupUnknown"),
+        ({"live": live("d", url=f"{ELSEWHERE}/backup-1"), "place": URL}, "MovedByOthers"),
     ],
 )
 def test_why_nothing_can_be_done(over: dict[str, Any], reason: str) -> None:

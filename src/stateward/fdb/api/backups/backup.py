@@ -235,6 +235,9 @@ class FoundationDBBackupStatus(Part):
     backup_details: Annotated[
         BackupDetails | None, Field(description="What the database says of it.")
     ] = None
+    place: Annotated[
+        str, Field(description="Where it shall lie, once it was seen to lie there.")
+    ] = ""
     schedule: Annotated[
         BackupTimes | None, Field(description="What has become of its schedule.")
     ] = None

@@ -54,6 +54,15 @@ def is_at(live: str, wanted: str) -> bool:
     return one == other or (is_file(wanted) and one.startswith(other + _MADE))
 
 
+def is_as_asked(one: str, other: str) -> bool:
+    """Tell whether two places are asked for in the same words; who may look there does not count.
+
+    >>> is_as_asked("blobstore://k@host:443/n?bucket=b", "blobstore://k@host:443/n?bucket=b&region=eu")
+    False
+    """
+    return _essence(one) == _essence(other)
+
+
 def is_same(one: str, other: str) -> bool:
     """Tell whether two containers are one; by whom, and how, it is reached does not count.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stateward.core.outcome import DONE, Outcome
+from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.seen import BackupSeen
@@ -30,6 +31,9 @@ class UpdateBackupStatus:
         told, view = backing.known(seen.view), seen.view
         if told is not DONE or not view.may_act:
             return told
+        if view.place and not urls.is_as_asked(view.place, view.url):
+            # Whoever goes on after us would take a move of ours for somebody else's.
+            await self._write(seen, {"place": None})
         found = belonging.belonging(view, seen.backup.status)
         if found is None:
             return told
@@ -40,16 +44,19 @@ class UpdateBackupStatus:
         return done("BackupSeen", "what the tag had before is on record", tag=view.tag)
 
     async def _record(self, seen: BackupSeen, found: Belongs) -> None:
-        metadata, status = seen.backup.metadata, seen.backup.status
         said: Json = {
             "clusterUID": found.cluster_uid,
             "formerUID": found.former_uid,
             "formerURLs": list(found.former_urls) or None,
         }
         if found.is_new:
-            said |= {"backupDetails": None, "retention": None}
-        if found.is_new and status.schedule is not None:
+            said |= {"backupDetails": None, "retention": None, "place": None}
+        if found.is_new and seen.backup.status.schedule is not None:
             said["schedule"] = {"last": None}
+        await self._write(seen, said)
+
+    async def _write(self, seen: BackupSeen, said: Json) -> None:
+        metadata = seen.backup.metadata
         body = {
             "metadata": {"uid": metadata.uid, "resourceVersion": metadata.resource_version},
             "status": said,

@@ -52,7 +52,20 @@ def known(view: BackupView) -> Outcome:
         return Wait("DatabaseNotMade", "waiting until the cluster has a database")
     if isinstance(view.live, Unknown):
         return Retry(_AGAIN, "BackupUnknown", f"nobody knows how it is: {view.live.reason}")
+    if view.is_moved:
+        return _moved(view, view.live.value)
     return DONE
+
+
+def _moved(view: BackupView, state: BackupState) -> Blocked:
+    return Blocked(
+        "MovedByOthers",
+        f"what tag {view.tag} has must lie where spec says, and somebody else moved it to"
+        f" {urls.shown(state.url)}: this one does nothing",
+        "another operator may share the database: give one of the two another spec.tag, in an"
+        f" object of its own; or end what goes on there (fdbbackup abort -t {view.tag}), and it is"
+        " begun here",
+    )
 
 
 def starting(view: BackupView) -> Start | Outcome:
@@ -87,7 +100,7 @@ def stopping(view: BackupView) -> Discontinue | Outcome:
 
 
 def _shall_end(view: BackupView) -> bool:
-    """Tell whether it is to end: one that was continuous when it was begun, and shall be no more."""
+    """Tell whether it is to end: it was continuous when it was begun, and shall be no more."""
     running = view.state.running if view.state is not None else None
     goes_on = running is not None and not running.stops
     return view.wish == "Stopped" or (view.is_one_time and view.wish == "Running" and goes_on)
@@ -143,13 +156,17 @@ def leaving(view: BackupView) -> Leaving | Outcome:
     """Return what must be done before the object may go; for no cluster that is gone, though."""
     if view.is_unmanaged or view.policy == "noop":
         return LetGo("nothing is asked for")
-    if view.holder:
-        return LetGo(f"the backup is {view.holder}'s")
+    if view.holder or view.is_elsewhere:
+        return LetGo(f"the backup is {view.holder or 'somebody else'}'s")
     if view.cluster is ClusterIs.GONE:
         return _files(view, view.seen_url)
     if view.cluster is ClusterIs.UNMADE and not view.seen_url:
         return LetGo("there was never a backup")
-    state = view.state
+    return _ending(view, view.state)
+
+
+def _ending(view: BackupView, state: BackupState | None) -> Leaving | Outcome:
+    """Return how a backup is ended that may go on."""
     if state is None:
         why = view.live.reason if isinstance(view.live, Unknown) else "it has no database"
         return Retry(_AGAIN, "BackupUnknown", f"nobody knows whether it still goes on: {why}")

@@ -35,7 +35,7 @@ def retaining(view: BackupView, now: float) -> Expire | Outcome:
     state = view.state
     if view.days is None or state is None or not view.may_act or view.is_deleting:
         return DONE
-    if state.restorable is None or not state.url:
+    if state.restorable is None or not state.url or view.is_elsewhere:
         return DONE
     if not state.stage.is_active or not view.is_ours:
         return DONE

@@ -7,6 +7,7 @@ from enum import Enum, auto
 from typing import Final, TypeAlias
 
 from stateward.core.facts import Fact, Known, Unknown
+from stateward.fdb.api.backups import urls
 from stateward.fdb.status.backups.backup import BackupState
 from stateward.fdb.status.backups.restore import RestoreState
 
@@ -55,6 +56,8 @@ class BackupView:
     seen_url: str = ""
     #: Where it lay while its cluster had other databases.
     former_urls: tuple[str, ...] = ()
+    #: Where it shall lie, once it was seen there: who has it elsewhere after that is somebody else.
+    place: str = ""
     #: An older object that has the tag; empty: it is ours.
     holder: str = ""
     #: Other objects of the database that ask for a pause, and that ask for none.
@@ -87,7 +90,21 @@ class BackupView:
     @property
     def may_act(self) -> bool:
         """Whether the backup is ours to begin, change and end, and is known."""
-        return not (self.is_unmanaged or self.holder) and self.state is not None
+        is_others = self.is_unmanaged or self.holder or self.is_moved
+        return not is_others and self.state is not None
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Whether what the tag has lies where somebody else wants it, who moved or began it."""
+        state = self.state
+        if state is None or not state.url or not self.place:
+            return False
+        return urls.is_as_asked(self.place, self.url) and not urls.is_at(state.url, self.url)
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether it goes on there: moved back, it would be moved again, for ever."""
+        return self.is_elsewhere and self.state is not None and self.state.stage.is_active
 
     @property
     def is_ours(self) -> bool:

@@ -65,6 +65,7 @@ def backup_status(
         agent_count=told.agents.ready,
         deployment_configured=told.agents.configured,
         backup_details=details,
+        place=_place(view, former.place),
         schedule=_times(view, former.schedule, details),
         generations=truths,
         blockers=blockers(former.blockers, told.said, (), told.now),
@@ -155,7 +156,7 @@ def _if(generation: int, *, is_so: bool) -> int:
 # ------------------------------------------------------------------ details
 def _details(view: BackupView, former: BackupDetails | None) -> BackupDetails | None:
     """Return what the database says; of one that is another's, nothing."""
-    if view.holder or view.is_unmanaged:
+    if view.holder or view.is_unmanaged or view.is_elsewhere:
         return None
     state = view.state
     if state is None or view.former_uid is None or belonging.is_another(view):
@@ -176,6 +177,16 @@ def _details(view: BackupView, former: BackupDetails | None) -> BackupDetails | 
         latest_restorable=_point(state.restorable, before.latest_restorable),
         last_snapshot=_point(running.snapshot_end if running else None, before.last_snapshot),
     )
+
+
+def _place(view: BackupView, former: str) -> str:
+    """Return where it shall lie if it was seen there since that was asked for."""
+    state, wanted = view.state, urls.shown(view.url)
+    if view.holder or view.is_unmanaged or view.is_one_time:
+        return ""
+    if state is not None and state.stage.is_active and urls.is_at(state.url, view.url):
+        return wanted
+    return former if urls.is_as_asked(former, view.url) else ""
 
 
 def _times(

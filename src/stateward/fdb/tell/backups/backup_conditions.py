@@ -77,6 +77,8 @@ def _restorable(view: BackupView, details: BackupDetails | None) -> _Said:
     state = view.state
     if state is None:
         return "Unknown", "BackupUnknown", "the database does not say how the backup is"
+    if view.is_elsewhere:
+        return "False", "MovedByOthers", f"what tag {view.tag} has lies elsewhere"
     if state.restorable is None:
         return "False", "NotRestorable", "there is no whole snapshot yet, with all that follows it"
     point = details.latest_restorable if details is not None else None
@@ -100,11 +102,8 @@ def _degraded(view: BackupView, agents: Agents) -> _Said:
     if view.cluster is ClusterIs.GONE:
         return "True", "ClusterMissing", "there is no FoundationDBCluster that spec names"
     state = view.state
-    if state is not None and not view.holder:
-        if state.stage is BackupStage.ERRORED:
-            return "True", "BackupErrored", "the database gave the backup up"
-        if view.wish == "Running" and state.stage.is_active and state.paused:
-            return "True", "BackupPaused", f"it shall run, and all agents are paused{_who(view)}"
+    if broken := _broken(view):
+        return broken
     works = state is not None and state.stage.is_active and not view.holder
     if agents.trouble and agents.ready < agents.wanted:
         return "True", "AgentsMissing", f"{agents.ready} of {agents.wanted}: {agents.trouble}"
@@ -113,6 +112,20 @@ def _degraded(view: BackupView, agents: Agents) -> _Said:
     if since := _stalled(view):
         return "True", "BackupStalled", f"nothing was written to where it lies since {since}"
     return "False", "AllWell", "nothing is broken"
+
+
+def _broken(view: BackupView) -> _Said | None:
+    """Return what the database says that keeps a backup from going on."""
+    state = view.state
+    if state is None or view.holder:
+        return None
+    if state.stage is BackupStage.ERRORED:
+        return "True", "BackupErrored", "the database gave the backup up"
+    if view.is_moved:
+        return "True", "MovedByOthers", f"somebody else moved what tag {view.tag} has"
+    if view.wish == "Running" and state.stage.is_active and state.paused:
+        return "True", "BackupPaused", f"it shall run, and all agents are paused{_who(view)}"
+    return None
 
 
 def _stalled(view: BackupView) -> str:

@@ -25,7 +25,8 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
 def readings(view: BackupView, status: FoundationDBBackupStatus, now: float) -> Iterator[Reading]:
     """Yield how a backup is; of one that nobody knows, how old what was known last is by now."""
     state = view.state
-    if state is not None and not view.holder and not view.is_unmanaged:
+    is_others = view.holder or view.is_unmanaged or view.is_elsewhere
+    if state is not None and not is_others:
         yield Reading("stateward_fdb_backup_running", (), state.stage.is_active)
         yield Reading("stateward_fdb_backup_paused", (), state.paused)
         yield Reading("stateward_fdb_backup_restorable", (), state.restorable is not None)
