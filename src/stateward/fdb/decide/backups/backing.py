@@ -162,11 +162,7 @@ def leaving(view: BackupView) -> Leaving | Outcome:
         return _files(view, view.seen_url)
     if view.cluster is ClusterIs.UNMADE and not view.seen_url:
         return LetGo("there was never a backup")
-    return _ending(view, view.state)
-
-
-def _ending(view: BackupView, state: BackupState | None) -> Leaving | Outcome:
-    """Return how a backup is ended that may go on."""
+    state = view.state
     if state is None:
         why = view.live.reason if isinstance(view.live, Unknown) else "it has no database"
         return Retry(_AGAIN, "BackupUnknown", f"nobody knows whether it still goes on: {why}")
