@@ -112,6 +112,8 @@ def _view(
         holder=_holder(backup, others),
         pausers=_names(it for it in speaking if it.spec.backup_state == "Paused"),
         runners=_names(it for it in speaking if it.spec.backup_state in ("", "Running")),
+        mates=_mates(eyes.caches, backup, url),
+        strangers=_strangers(eyes.caches, backup, url),
         sharers=_sharers(eyes.caches, backup, lies),
         readers=_readers(eyes.caches, backup, lies),
         now=eyes.clock.now(),
@@ -192,6 +194,29 @@ def _has_files(other: FoundationDBBackup, backup: FoundationDBBackup, url: str) 
     if waits or other.metadata.deleting or other.spec.backup_type == "unmanaged":
         return False
     return bool(wanted := place_of(other)) and urls.is_within(wanted, url)
+
+
+def _mates(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
+    """Return who else of the database has its backup where this one shall lie."""
+    some = (it for it in _neighbours(caches, backup) if it is not backup)
+    return _beside(backup, (it for it in some if (at := _told(it)) and urls.touch(at, url)))
+
+
+def _strangers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
+    """Return whose backup, of another database, is in the same store, or will be before this."""
+    if not url or urls.is_file(url):
+        return ()
+    kin = set(caches.alike(cluster_of(backup)))
+    every = (it for it in caches.backups if cluster_of(it) not in kin)
+    return _beside(backup, (it for it in every if _is_first_at(it, backup, url)))
+
+
+def _is_first_at(other: FoundationDBBackup, backup: FoundationDBBackup, url: str) -> bool:
+    if (told := _told(other)) and urls.touch(told, url):
+        return True
+    if other.metadata.deleting or other.spec.backup_type == "unmanaged":
+        return False
+    return _age(other) < _age(backup) and urls.touch(place_of(other), url)
 
 
 def _gives_way(other: FoundationDBBackup, backup: FoundationDBBackup) -> bool:

@@ -28,7 +28,7 @@ def going_steps(
         UpdateBackupStatus(acting),  # what was learned is on record before anybody acts by it
         ScheduleBackup(acting, clock),  # what is due is on record before it is begun
         agents,  # who does the work is there when it is begun
-        StartBackup(acting),
+        StartBackup(acting, clock),
         StopBackup(acting),
         ToggleBackupPaused(acting),  # what shall be paused is there first
         ModifyBackup(acting),

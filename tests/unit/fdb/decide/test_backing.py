@@ -14,7 +14,7 @@ import pytest
 
 from stateward.core.facts import Fact, Known, Unknown
 from stateward.core.outcome import DONE, Blocked, Done, Retry, Wait
-from stateward.fdb.decide.backups import backing, retaining
+from stateward.fdb.decide.backups import backing, belonging, retaining
 from stateward.fdb.decide.backups.views import (
     Abort,
     BackupView,
@@ -128,6 +128,37 @@ def test_stopping(picture: str, found: type) -> None:
 def test_one_that_is_made_once_ends_by_itself(picture: str, wish: str, found: type) -> None:
     assert isinstance(backing.stopping(view(picture, wish=wish, **ONCE)), found)
     assert isinstance(backing.modifying(view(picture, wish=wish, url=ELSEWHERE, **ONCE)), Done)
+
+
+BLOB = "blobstore://k@host:443/n?bucket=b"
+
+
+@pytest.mark.parametrize(
+    ("over", "there", "must"),
+    [
+        ({"url": BLOB}, "", True),
+        ({"url": BLOB}, "blobstore://host/n?bucket=b", False),  # it was there before
+        ({"url": BLOB}, "blobstore://host/m?bucket=b", True),
+        ({"url": BLOB, "mates": ("other",)}, "", False),
+        ({}, "", False),  # of folders it gets its own
+    ],
+)
+def test_when_it_is_looked_whose_files_are_in_a_place(
+    over: dict[str, Any], there: str, *, must: bool
+) -> None:
+    seen = view("c", **{**over, "live": live("c", url=there)})
+    assert belonging.must_look(seen, seen.url) is must
+
+
+def test_where_the_backup_of_another_database_is_none_is_begun() -> None:
+    for over in (
+        {"strangers": ("far/nightly",)},
+        {"former_urls": ("blobstore://host/n/?bucket=b",)},
+    ):
+        for picture, ask in (("-", backing.starting), ("d", backing.modifying)):
+            found = ask(view(picture, url=BLOB, **over))
+            assert isinstance(found, Blocked)
+            assert found.reason == "PlaceOfAnother"
 
 
 def test_what_ends_with_its_snapshot_says_that_a_pause_keeps_it() -> None:

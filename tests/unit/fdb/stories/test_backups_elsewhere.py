@@ -13,10 +13,10 @@ def begun(it: BackupStory) -> int:
     return len(it.typed("fdbbackup", "start"))
 
 
-async def made_anew(it: BackupStory, volumes: str = "ignore") -> None:
+async def made_anew(it: BackupStory, volumes: str = "ignore", told: str = "ClusterMissing") -> None:
     """Have another cluster of the same name, with another database unless volumes are adopted."""
     it.delete(CLUSTERS, "shop")
-    await it.until("told", lambda: it.said(it.backup(), "Degraded")[1] == "ClusterMissing")
+    await it.until("told", lambda: it.said(it.backup(), "Degraded")[1] == told)
     await it.rest(120)
     it.apply(single(), annotations={"foundationdb.org/left-volumes": volumes})
     await it.reconciled()
@@ -171,5 +171,26 @@ def test_the_last_whole_one_of_a_schedule_is_told_without_a_secret_and_can_be_re
         it.empty()
         it.restore(backupName="nightly")
         await it.until("restored", lambda: it.said(it.restored(), "Completed")[0] == "True")
+
+    played(story)
+
+
+def test_what_lies_in_a_store_that_the_database_knows_nothing_of_is_left_alone() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(**stored())
+        await it.backed_up()
+        kept = dict(it.it.files.kept)
+        it.drop()
+        await it.until("gone", lambda: not it.backup())
+        await made_anew(it, told="")
+        it.back_up(**stored())  # an object made anew remembers nothing
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "PlaceOfAnother")
+        await it.rest(300)
+        assert begun(it) == 1
+        assert len(it.typed("fdbbackup", "describe")) == 2  # once before each start
+        assert it.it.files.kept == kept
+        it.it.files.kept.clear()
+        await it.until("begun", lambda: begun(it) == 2, 900)
+        await it.backed_up()
 
     played(story)

@@ -100,7 +100,7 @@ def stopping(view: BackupView) -> Discontinue | Outcome:
 
 
 def _shall_end(view: BackupView) -> bool:
-    """Tell whether it is to end: it was continuous when it was begun, and shall be no more."""
+    """Tell whether it is to end: one was continuous when it was begun, and shall be no more."""
     running = view.state.running if view.state is not None else None
     goes_on = running is not None and not running.stops
     return view.wish == "Stopped" or (view.is_one_time and view.wish == "Running" and goes_on)

@@ -9,13 +9,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from stateward.core.facts import Unknown
 from stateward.core.outcome import Blocked
 from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
 from stateward.fdb.decide.backups.views import BackupView
+from stateward.fdb.model.listing import some_of
+from stateward.fdb.status.backups.container import Container
 
 #: How many places are on record: the latest.
 _KEPT: Final = 50
+_SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,14 +65,35 @@ def is_another(view: BackupView) -> bool:
 
 def stranger(view: BackupView, url: str) -> Blocked | None:
     """Return why nothing is to be written to a place; of folders each start makes its own."""
-    if urls.is_file(url) or not any(urls.touch(url, it) for it in view.former_urls):
+    if urls.is_file(url):
         return None
+    if any(urls.touch(url, it) for it in view.former_urls):
+        whose = "the database that the cluster had before it was made anew"
+        return refused(url, whose, "; or, where that backup is deleted, make this object anew")
+    if view.strangers:
+        return refused(url, f"another database, of {some_of(view.strangers, _SHOWN)}")
+    return None
+
+
+def must_look(view: BackupView, url: str) -> bool:
+    """Tell whether nobody knows that what may be in a store is of this database."""
+    state = view.state
+    was = state.url if state is not None else ""
+    return not (urls.is_file(url) or view.mates or (was and urls.is_same(was, url)))
+
+
+def has_data(found: Container | Unknown) -> bool:
+    """Tell whether it is sure that there is a backup: who cannot look is told by who starts one."""
+    return isinstance(found, Container) and found.exists and found.snapshots > 0
+
+
+def refused(url: str, whose: str, other: str = "") -> Blocked:
+    """Return that a backup of another database is in a place."""
     return Blocked(
         "PlaceOfAnother",
-        f"it must lie elsewhere than {urls.shown(url)}: there is the backup of the database that"
-        " the cluster had before it was made anew, and two in one place can neither be restored",
-        "give it another blobStoreConfiguration.backupName or bucket; or, where that backup is"
-        " deleted, make this object anew",
+        f"it must lie elsewhere than {urls.shown(url)}: there is the backup of {whose}, and two in"
+        " one place can neither be restored",
+        f"give it another blobStoreConfiguration.backupName or bucket{other}",
     )
 
 

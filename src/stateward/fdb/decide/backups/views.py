@@ -65,6 +65,10 @@ class BackupView:
     runners: tuple[str, ...] = ()
     #: Other objects whose backup lies at the same place.
     sharers: tuple[str, ...] = ()
+    #: Other objects whose backup is in the store where this one shall lie: of this database, and
+    #: of others.
+    mates: tuple[str, ...] = ()
+    strangers: tuple[str, ...] = ()
     #: Restores that are begun and not over, and read what lies there.
     readers: tuple[str, ...] = ()
     now: float = 0.0
