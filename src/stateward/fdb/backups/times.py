@@ -30,7 +30,8 @@ def problems(backup: FoundationDBBackup) -> tuple[Problem, ...]:
     try:
         _schedule(backup)
     except SpecInvalid as error:
-        return (Problem("spec.schedule", error.message, error.hint),)
+        words = error.message.removeprefix(f"{error.field}: ")
+        return (Problem(error.field, words, error.hint),)
     return ()
 
 

@@ -166,6 +166,7 @@ def _view(
         url=url,
         url_unknown=why,
         cluster=place.is_,
+        cluster_name=restore.spec.destination_cluster_name,
         cluster_uid=place.uid,
         live=live,
         record=record_of(restore.status),

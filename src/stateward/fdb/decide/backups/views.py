@@ -46,6 +46,7 @@ class BackupView:
     period: int
     cluster: ClusterIs
     live: Fact[BackupState]
+    cluster_name: str = ""
     #: What backup the tag had when the object came; None: nobody has looked yet.
     former_uid: str | None = None
     #: Where it was last seen to lie.
@@ -160,6 +161,7 @@ class RestoreView:
     #: Why nobody can tell what to restore; empty: the URL can.
     url_unknown: str = ""
     cluster: ClusterIs
+    cluster_name: str = ""
     cluster_uid: str = ""
     live: Fact[RestoreState]
     record: Record = Record()
