@@ -105,7 +105,7 @@ class BackupWorld(MangledWorld):
         return found
 
 
-def operator(around: Surroundings) -> Supervisor:
+def operator(around: Surroundings, selector: str = "") -> Supervisor:
     """Put the operator together as it is, with backups."""
     assert around.backups is not None
     options = FdbOptions(
@@ -113,6 +113,7 @@ def operator(around: Surroundings) -> Supervisor:
         agents=by_pod(around.agents),
         lease=ObjectKey(NAMESPACE, "fdb-operator"),
         backups=around.backups,
+        selector=selector,
     )
     return assemble(around.client, around.ports, around.identity, around.metrics, options=options)
 

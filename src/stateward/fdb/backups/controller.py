@@ -12,6 +12,7 @@ from stateward.fdb.api.backups.checks import backup_problems
 from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
 from stateward.fdb.backups import times
 from stateward.fdb.backups.acting import Acting
+from stateward.fdb.backups.caches import cluster_of
 from stateward.fdb.backups.chores import Chores
 from stateward.fdb.backups.observe import BackupEyes, look
 from stateward.fdb.backups.pipeline import going_steps, leaving_steps
@@ -135,6 +136,8 @@ class BackupReconciler:
 
     async def _unseen(self, backup: FoundationDBBackup, why: Blocked, began: float) -> Outcome:
         """Tell why nothing is done for a backup that was not looked at."""
+        if (await self._eyes.places.find(cluster_of(backup))).is_others:
+            return DONE  # another operator looks after it, and says so itself
         report = Report([Said("CheckSpec", why, self._clock.monotonic() - began)])
         heard = await self._told(backup, report, began)
         new = backup_status_unseen(backup, heard.words, self._clock.now())

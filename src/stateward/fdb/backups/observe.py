@@ -101,6 +101,7 @@ def _view(
         url=url,
         period=spec.snapshot_period_seconds or DEFAULT_PERIOD,
         cluster=place.is_,
+        cluster_name=spec.cluster_name,
         live=live,
         former_uid=status.former_uid,
         cluster_uid=place.uid,

@@ -43,7 +43,7 @@ def _problem(where: str, text: str) -> Problem | None:
     try:
         schedule = _schedule(text)
     except SpecInvalid as error:
-        return Problem(where, error.message, error.hint)
+        return Problem(where, error.message.removeprefix(f"{error.field}: "), error.hint)
     if schedule is not None and 0 < schedule.every < _SHORTEST:
         words = f"must be due once a minute at most, got every {schedule.every:g} s"
         return Problem(where, words, "make it rarer; a backup that goes on has every moment")

@@ -145,7 +145,7 @@ def _paused(view: ClusterView) -> tuple[str, str, str]:
 
 def _heeded(view: ClusterView) -> tuple[str, str, str]:
     if not (fields := unheeded(view.spec)):
-        return "True", "AllHeeded", "all that the spec asks for is done, or will be"
+        return "True", "AllHeeded", "the spec asks for nothing that this release does not do"
     return "False", "ComesLater", f"these do nothing in this release: {'; '.join(fields)}"
 
 

@@ -38,7 +38,7 @@ def allowing(owner: str) -> str:
     """Return what lets one act again to whom the lock is denied."""
     return (
         f"{{id: {owner}, allow: true}} in the lockOptions.denyList of any cluster of the database"
-        " lets it act again"
+        " lets it act again; where it is in a list already, take it out and put it in once more"
     )
 
 

@@ -382,6 +382,7 @@ def test_nothing_is_assumed_of_a_database_that_does_not_answer() -> None:
         ({"tag": "a tag"}, "spec.tag"),
         ({"schedule": "0 3 31 2 *", "backupMode": "oneTime"}, "spec.schedule"),
         ({"schedule": "@every 30s", "backupMode": "oneTime"}, "spec.schedule"),
+        ({"schedule": "61 * * * *", "backupMode": "oneTime"}, "spec.schedule: unparseable"),
         ({"customParameters": ["--knob_a=1"]}, "customParameters[0]"),
     ],
 )
@@ -391,6 +392,7 @@ def test_what_cannot_be_honoured_is_told(over: dict[str, Any], word: str) -> Non
         await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "SpecInvalid")
         (blocker,) = it.backup()["status"]["blockers"]
         assert word in blocker["message"]
+        assert "spec.schedule: spec" not in blocker["message"]
         assert it.it.lines == []
 
     played(story)

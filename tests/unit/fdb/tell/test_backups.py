@@ -122,6 +122,16 @@ def test_conditions_and_progress_of_a_restore() -> None:
     assert conditions(ended)["Degraded"] == ("True", "RestoreAborted")
 
 
+def test_a_backup_that_is_not_there_keeps_a_restore_from_being_begun_but_not_from_going_on() -> (
+    None
+):
+    start, no_backup = FoundationDBRestoreStatus(), "there is no FoundationDBBackup nosuch"
+    waits = restored(restore_view(url_unknown=no_backup), start)
+    assert conditions(waits)["Degraded"] == ("True", "BackupUnknown")
+    goes_on = restored(restore_view(live=at("running"), url_unknown=no_backup), start)
+    assert conditions(goes_on)["Degraded"] == ("False", "AllWell")
+
+
 @pytest.mark.parametrize(
     ("over", "shown"),
     [

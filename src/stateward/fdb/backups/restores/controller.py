@@ -10,6 +10,7 @@ from stateward.core.outcome import DONE, Blocked, Outcome
 from stateward.fdb.api.backups.checks import restore_problems
 from stateward.fdb.api.backups.kinds import RESTORES, FoundationDBRestore
 from stateward.fdb.backups.acting import Acting
+from stateward.fdb.backups.caches import destination_of
 from stateward.fdb.backups.restores.seen import RestoreEyes, RestoreSeen, look
 from stateward.fdb.backups.restores.steps import HoldRestore, LeaveRestore, StartRestore
 from stateward.fdb.backups.telling import StatusWriter, Voice, looked_at_again
@@ -103,6 +104,8 @@ class RestoreReconciler:
 
     async def _unseen(self, restore: FoundationDBRestore, why: Blocked, began: float) -> Outcome:
         """Tell why nothing is done for a restore that was not looked at."""
+        if (await self._eyes.places.find(destination_of(restore))).is_others:
+            return DONE  # another operator looks after it, and says so itself
         report = Report([Said("CheckSpec", why, self._clock.monotonic() - began)])
         heard = await self._told(restore, report, began)
         new = restore_status_unseen(restore, heard.words, self._clock.now())

@@ -168,6 +168,7 @@ def _view(
         url=url,
         url_unknown=why,
         cluster=place.is_,
+        cluster_name=restore.spec.destination_cluster_name,
         cluster_uid=place.uid,
         was_into=into if into != restore.spec.destination_cluster_name else "",
         bound_uid=restore.spec.destination_cluster_uid,

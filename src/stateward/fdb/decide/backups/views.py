@@ -46,6 +46,7 @@ class BackupView:
     period: int
     cluster: ClusterIs
     live: Fact[BackupState]
+    cluster_name: str = ""
     #: What backup the tag had when the object came; None: nobody has looked yet.
     former_uid: str | None = None
     #: Which very cluster there is, and of which the object was when it was last looked at.
@@ -172,6 +173,7 @@ class RestoreView:
     #: Why nobody can tell what to restore; empty: the URL can.
     url_unknown: str = ""
     cluster: ClusterIs
+    cluster_name: str = ""
     cluster_uid: str = ""
     #: Which cluster it goes into where the object asks for another by now; empty: for the same.
     was_into: str = ""

@@ -100,7 +100,7 @@ def _progressing(waiting: Outcome | None, blocked: Blocked | None, *, reconciled
 
 def _degraded(view: BackupView, agents: Agents) -> _Said:
     if view.cluster is ClusterIs.GONE:
-        return "True", "ClusterMissing", "there is no FoundationDBCluster that spec names"
+        return "True", "ClusterMissing", f"there is no FoundationDBCluster {view.cluster_name}"
     state = view.state
     if broken := _broken(view):
         return broken

@@ -180,7 +180,9 @@ def _degraded(
     if blocked is not None:
         return "True", blocked.reason, blocked.message
     if view.cluster is ClusterIs.GONE and status.state != _COMPLETED:
-        return "True", "ClusterMissing", "there is no FoundationDBCluster that spec names"
+        return "True", "ClusterMissing", f"there is no FoundationDBCluster {view.cluster_name}"
+    if view.url_unknown and state is not None and not state.uid and not view.record.uid:
+        return "True", "BackupUnknown", view.url_unknown
     return "False", "AllWell", "nothing keeps it from going on"
 
 

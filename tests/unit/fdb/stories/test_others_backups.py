@@ -1,8 +1,10 @@
-"""Stories of backups that somebody else moves: another operator of the database, or a person."""
+"""Stories of backups of which another operator, or a person, has a say as well."""
 
 from __future__ import annotations
 
-from fakes.fdb_backups import PLACE, BackupStory, played
+from functools import partial
+
+from fakes.fdb_backups import PLACE, BackupStory, operator, played
 
 
 def test_one_that_somebody_moves_is_let_alone_and_is_begun_here_when_that_ends() -> None:
@@ -24,5 +26,22 @@ def test_one_that_somebody_moves_is_let_alone_and_is_begun_here_when_that_ends()
         it.edit(fileURL=PLACE)
         await it.until("and back", lambda: it.details().get("url", "").startswith(PLACE))
         await it.backed_up()
+
+    played(story)
+
+
+def test_of_what_another_operator_looks_after_nothing_is_told_whatever_its_spec() -> None:
+    async def story(it: BackupStory) -> None:
+        it.stop()
+        it.start(partial(operator, selector="place=b"))
+        it.back_up(tag="a tag")
+        it.restore(fileURL="file:///a/../b")
+        await it.rest(120)
+        assert "status" not in it.backup()
+        assert "status" not in it.restored()
+        it.back_up("nobodys", clusterName="none")
+        await it.until("told", lambda: it.said(it.backup("nobodys"), "Ready")[1] != "")
+        words = {one["message"] for one in it.backup("nobodys")["status"]["conditions"]}
+        assert "there is no FoundationDBCluster none" in words
 
     played(story)
