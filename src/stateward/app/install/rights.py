@@ -67,10 +67,12 @@ FOUNDATIONDB: Final = (
 #: And of its backups and restores, without which clusters go on.
 BACKUPS: Final = (
     Right("apps", "deployments", (*_KEPT, "delete")),
-    Right(_FDB, "foundationdbbackups", (*_READ, "patch")),
+    # What a drill makes: a throw-away cluster, agents for it, a restore into it.
+    Right(_FDB, "foundationdbclusters", ("create", "delete")),
+    Right(_FDB, "foundationdbbackups", (*_KEPT, "delete")),
     Right(_FDB, "foundationdbbackups/status", ("patch",)),
     Right(_FDB, "foundationdbbackups/finalizers", ("update",)),
-    Right(_FDB, "foundationdbrestores", (*_READ, "patch")),
+    Right(_FDB, "foundationdbrestores", (*_KEPT, "delete")),
     Right(_FDB, "foundationdbrestores/status", ("patch",)),
 )
 

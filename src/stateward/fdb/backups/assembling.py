@@ -13,6 +13,7 @@ from stateward.fdb.backups.caches import BackupCaches
 from stateward.fdb.backups.chores import CONTROLLER as CHORES
 from stateward.fdb.backups.chores import ChoreReconciler, Chores
 from stateward.fdb.backups.controller import CONTROLLER, BackupReconciler
+from stateward.fdb.backups.drills.seen import DrillEyes
 from stateward.fdb.backups.expiring import Expiring
 from stateward.fdb.backups.observe import BackupEyes
 from stateward.fdb.backups.ports import BackupDatabases
@@ -194,6 +195,7 @@ def _backup_controller(bench: _Bench, chores: Chores, queue: WorkQueue[ObjectKey
         around.databases,
         bench.kit.ports.clock,
         lambda: watched.deployments.unseen,
+        DrillEyes(bench.acting.client, bench.caches, bench.places, bench.kit.ports.clock),
     )
     reconciler = BackupReconciler(
         eyes, bench.acting, chores, bench.voice(CONTROLLER), series=bench.kit.backup_series
@@ -203,6 +205,11 @@ def _backup_controller(bench: _Bench, chores: Chores, queue: WorkQueue[ObjectKey
         Source(watched.backups, waking.neighbours(bench.caches)),
         Source(around.clusters, waking.backups_of_cluster(bench.caches)),
         Source(watched.deployments, triggers.owner(BACKUPS)),
+        # What a drill made: its steps follow what becomes of them.
+        *(
+            Source(it, triggers.owner(BACKUPS))
+            for it in (watched.backups, watched.restores, around.clusters)
+        ),
     )
     habits = Habits(probe_every=_LOOK_AGAIN, pass_deadline=_LONGEST_PASS)
     return bench.controller(CONTROLLER, reconciler, queue, sources, habits)

@@ -17,6 +17,7 @@ from stateward.fdb.backups.chores import Chores
 from stateward.fdb.backups.observe import BackupEyes, look
 from stateward.fdb.backups.pipeline import going_steps, leaving_steps
 from stateward.fdb.backups.seen import BackupSeen
+from stateward.fdb.backups.steps.drill_backup import DrillBackup
 from stateward.fdb.backups.steps.retain_backup import RetainBackup
 from stateward.fdb.backups.steps.update_backup_agents import UpdateBackupAgents
 from stateward.fdb.backups.telling import StatusWriter, Voice, looked_at_again
@@ -52,8 +53,9 @@ class BackupReconciler:
         self._agents = UpdateBackupAgents(acting)
         clock = voice.clock
         retain = RetainBackup(chores, clock)
-        self._going = going_steps(acting, clock, self._agents, retain)
-        self._leaving = leaving_steps(acting, chores)
+        drill = DrillBackup(acting, eyes.databases)
+        self._going = going_steps(acting, clock, self._agents, retain, drill)
+        self._leaving = leaving_steps(acting, chores, drill)
 
     async def reconcile(self, key: ObjectKey) -> Outcome:
         """Look, do what is allowed now, and tell about it."""
@@ -115,7 +117,8 @@ class BackupReconciler:
             settled=self._agents.is_settled(seen),
             unseen=unseen,
         )
-        told = BackupTold(heard.words, agents, self._clock.now())
+        drill = seen.drilled.view if seen.drilled is not None else None
+        told = BackupTold(heard.words, agents, self._clock.now(), drill)
         new = backup_status(seen.view, backup.status, told)
         self._series.show(backup.metadata.key, readings(seen.view, new, told.now))
         left = self._writer.left(backup.metadata.key) if can_wait(backup.status, new) else 0.0

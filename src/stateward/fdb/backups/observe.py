@@ -16,12 +16,14 @@ from stateward.fdb.api.backups.backup import DEFAULT_PERIOD, BackupExpiry
 from stateward.fdb.api.backups.kinds import FoundationDBBackup, FoundationDBRestore
 from stateward.fdb.api.backups.stores import url_of
 from stateward.fdb.backups.caches import BackupCaches, cluster_of, tag_of
+from stateward.fdb.backups.drills import seen as drills
+from stateward.fdb.backups.drills.seen import DrillEyes
 from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.backups.times import place_of, times_of
 from stateward.fdb.backups.whereabouts import Place, Places
 from stateward.fdb.decide.backups.views import BackupView
-from stateward.fdb.model.names import agents_name
+from stateward.fdb.model.names import agents_name, drill_name
 from stateward.fdb.status.backups.backup import BackupState
 from stateward.kube.meta import Object, ObjectKey
 
@@ -38,6 +40,7 @@ class BackupEyes:
     clock: Clock
     #: Why deployments cannot be seen; empty: they can.
     deployments_unseen: Callable[[], str]
+    drills: DrillEyes
 
 
 async def look(eyes: BackupEyes, backup: FoundationDBBackup) -> BackupSeen | None:
@@ -49,14 +52,16 @@ async def look(eyes: BackupEyes, backup: FoundationDBBackup) -> BackupSeen | Non
     live = await _live(eyes, backup, admin)
     metadata = backup.metadata
     name = ObjectKey(metadata.namespace, agents_name(metadata.name))
+    view = _view(eyes, backup, place, live)
     return BackupSeen(
         backup,
-        _view(eyes, backup, place, live),
+        view,
         admin,
         place.around,
         eyes.caches.deployments.get(name),
         eyes.deployments_unseen(),
         place.version,
+        await drills.look(eyes.drills, backup, view, place),
     )
 
 
@@ -127,6 +132,7 @@ def _view(
         tried_at=tried_at(status.retention),
         not_expired=status.retention.trouble if status.retention is not None else "",
         is_deleting=metadata.deleting,
+        is_drilled=drills.run_of(backup) is not None,
     )
 
 
@@ -233,7 +239,8 @@ def _readers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tupl
     """Return the restores that read what may be deleted, into whatever cluster."""
     if not _may_delete(backup, url):
         return ()
-    return _beside(backup, (it for it in caches.restores if _reads(it, backup, url)))
+    found = _beside(backup, (it for it in caches.restores if _reads(it, backup, url)))
+    return tuple(sorted({*found, *_drilling(backup, url)}))
 
 
 def _reads(restore: FoundationDBRestore, backup: FoundationDBBackup, url: str) -> bool:
@@ -245,6 +252,13 @@ def _reads(restore: FoundationDBRestore, backup: FoundationDBBackup, url: str) -
         return True
     asked = url_of(spec.blob_store_configuration, spec.file_url, restore.metadata.name)
     return any(urls.is_within(it, url) for it in (status.url, asked) if it)
+
+
+def _drilling(backup: FoundationDBBackup, url: str) -> Iterator[str]:
+    """Yield the restore of its own drill, from when that is on record: it reads in a moment."""
+    run = drills.run_of(backup)
+    if run is not None and run.phase != "Ending" and urls.is_same(run.url, url):
+        yield drill_name(backup.metadata.name)
 
 
 def _beside(backup: FoundationDBBackup, some: Iterable[Object]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from stateward.core.clock import Clock
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.chores import Chores
 from stateward.fdb.backups.seen import BackupSeen
+from stateward.fdb.backups.steps.drill_backup import DrillBackup
 from stateward.fdb.backups.steps.hold_backup import HoldBackup
 from stateward.fdb.backups.steps.leave_backup import LeaveBackup
 from stateward.fdb.backups.steps.modify_backup import ModifyBackup
@@ -20,7 +21,11 @@ from stateward.runtime.pipeline import Step
 
 
 def going_steps(
-    acting: Acting, clock: Clock, agents: UpdateBackupAgents, retain: RetainBackup
+    acting: Acting,
+    clock: Clock,
+    agents: UpdateBackupAgents,
+    retain: RetainBackup,
+    drill: DrillBackup,
 ) -> tuple[Step[BackupSeen], ...]:
     """Return the steps of one that nobody deleted. The status is written when they are through."""
     return (
@@ -33,9 +38,12 @@ def going_steps(
         ToggleBackupPaused(acting),  # what shall be paused is there first
         ModifyBackup(acting),
         retain,  # what may be deleted is never more urgent than what is to be kept
+        drill,  # what is to be kept comes before its proof
     )
 
 
-def leaving_steps(acting: Acting, chores: Chores) -> tuple[Step[BackupSeen], ...]:
-    """Return the steps of one that is deleted."""
-    return (LeaveBackup(acting, chores),)
+def leaving_steps(
+    acting: Acting, chores: Chores, drill: DrillBackup
+) -> tuple[Step[BackupSeen], ...]:
+    """Return the steps of one that is deleted: what its drill made goes first."""
+    return drill, LeaveBackup(acting, chores)

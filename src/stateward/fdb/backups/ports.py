@@ -6,7 +6,13 @@ from typing import Protocol
 
 from stateward.core.facts import Unknown
 from stateward.core.version import Version
-from stateward.fdb.admin.backups.ports import BackupAdmin, Clearing, Expiry, RestoreAdmin
+from stateward.fdb.admin.backups.ports import (
+    BackupAdmin,
+    Clearing,
+    Expiry,
+    KeyCounter,
+    RestoreAdmin,
+)
 from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.status.backups.container import Container
 from stateward.kube.meta import ObjectKey
@@ -42,6 +48,11 @@ class BackupDatabases(Protocol):
         self, cluster: ObjectKey, connection: ConnectionString, version: Version
     ) -> Clearing:
         """Return who takes keys of a cluster away; nobody is asked yet."""
+
+    def counter(
+        self, cluster: ObjectKey, connection: ConnectionString, version: Version
+    ) -> KeyCounter:
+        """Return who counts keys of a cluster; nobody is asked yet."""
 
     def files(self, version: Version) -> BackupFiles:
         """Return who deletes files, with programs of a version."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from stateward.core.version import Version
 from stateward.fdb.admin.backups.ports import BackupAdmin
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
+from stateward.fdb.backups.drills.seen import Drilled
 from stateward.fdb.build.backup_agents import Around, WholeDeployment
 from stateward.fdb.decide.backups.views import BackupView
 
@@ -26,3 +27,5 @@ class BackupSeen:
     deployments_unseen: str = ""
     #: Which programs fit the database; None: nobody knows.
     version: Version | None = None
+    #: Its drills; None: nobody looked.
+    drilled: Drilled | None = None

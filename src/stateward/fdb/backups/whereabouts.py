@@ -56,6 +56,12 @@ class Places:
         is_ours = self._ours.matches(live.metadata.labels)
         return Place(ClusterIs.UNMADE, live.metadata.uid, is_others=not is_ours)
 
+    def labels_of(self, cluster: FoundationDBCluster) -> dict[str, str]:
+        """Return those labels of a cluster by which this operator looks after it."""
+        labels = cluster.metadata.labels
+        keys = {it.key for it in self._ours.requirements} & labels.keys()
+        return {it: labels[it] for it in sorted(keys)}
+
 
 def _place(cluster: FoundationDBCluster) -> Place:
     status, uid = cluster.status, cluster.metadata.uid

@@ -73,12 +73,12 @@ def id_selector(group: FoundationDBProcessGroup) -> dict[str, str]:
 
 def cluster_owner(basis: Basis) -> Json:
     """Return a reference to the cluster: what has it goes when the cluster goes."""
-    return _owner(CLUSTERS, basis.name, basis.uid)
+    return owner_of(CLUSTERS, basis.name, basis.uid)
 
 
 def group_owner(group: FoundationDBProcessGroup) -> Json:
     """Return a reference to a group: what has it goes when the group goes."""
-    return _owner(PROCESS_GROUPS, group.metadata.name, group.metadata.uid)
+    return owner_of(PROCESS_GROUPS, group.metadata.name, group.metadata.uid)
 
 
 def head(
@@ -100,7 +100,8 @@ def digest(document: Any) -> str:
     return hashlib.sha256(msgspec.json.encode(document, order="deterministic")).hexdigest()
 
 
-def _owner(resource: Resource[Any], name: str, uid: str) -> Json:
+def owner_of(resource: Resource[Any], name: str, uid: str) -> Json:
+    """Return a reference to who owns and controls an object."""
     return {
         "apiVersion": resource.api_version,
         "kind": resource.kind,

@@ -11,7 +11,8 @@ from typing import Final
 
 from stateward.core.version import Version
 from stateward.fdb.admin.backups.clearing import KeyClearing
-from stateward.fdb.admin.backups.ports import BackupAdmin, Clearing, RestoreAdmin
+from stateward.fdb.admin.backups.counting import ProgramCounter
+from stateward.fdb.admin.backups.ports import BackupAdmin, Clearing, KeyCounter, RestoreAdmin
 from stateward.fdb.admin.backups.programs import ProgramBackups, ProgramRestores
 from stateward.fdb.admin.keyed.optimistic import ProgramKeys
 from stateward.fdb.admin.session import Session, Shared, Tls
@@ -60,6 +61,12 @@ class ProgramBackupDatabases:
     ) -> Clearing:
         """Return who takes keys of a cluster away."""
         return KeyClearing(ProgramKeys(self._session(cluster, connection, version)))
+
+    def counter(
+        self, cluster: ObjectKey, connection: ConnectionString, version: Version
+    ) -> KeyCounter:
+        """Return who counts keys of a cluster."""
+        return ProgramCounter(self._session(cluster, connection, version))
 
     def files(self, version: Version) -> BackupAdmin:
         """Return who deletes files, with programs of a version."""

@@ -99,3 +99,10 @@ class Clearing(Protocol):
 
     async def clear(self, tag: str, ranges: Sequence[KeyRange]) -> None:
         """Take them away, all keys of users without ranges; what was done is not done again."""
+
+
+class KeyCounter(Protocol):
+    """Who tells whether a database has keys."""
+
+    async def first_keys(self, most: int) -> int:
+        """Return how many keys of users there are, up to so many; raise when nobody knows."""

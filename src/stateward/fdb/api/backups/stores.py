@@ -35,6 +35,7 @@ class BlobStore(Part):
 
 
 DEFAULT_BUCKET = "fdb-backups"
+_BUCKET = "bucket="
 Parameters: TypeAlias = Annotated[
     tuple[Annotated[str, Meta(max_length=100)], ...],
     Field(list_type="atomic", max_items=100),
@@ -53,6 +54,28 @@ def url_of(blob: BlobStore | None, file_url: str, name: str) -> str:
         return ""
     bucket = blob.bucket or DEFAULT_BUCKET
     return urls.blob_url(blob.account_name, blob.backup_name or name, bucket, blob.url_parameters)
+
+
+def store_of(url: str) -> BlobStore | None:
+    """Return how an object says that a backup lies at a URL of a blob store; None: it is none.
+
+    >>> url = "blobstore://a@host:443/nightly-1?bucket=b&region=eu"
+    >>> url_of(store_of(url), "", "") == url
+    True
+    >>> store_of("file:///b")
+    """
+    parts = urls.blob_parts(url)
+    if parts is None:
+        return None
+    account, name, parameters = parts
+    bucket = next((it for it in parameters if it.startswith(_BUCKET)), _BUCKET)
+    rest = tuple(it for it in parameters if not it.startswith(_BUCKET))
+    return BlobStore(
+        account_name=account,
+        backup_name=name,
+        bucket=bucket.removeprefix(_BUCKET),
+        url_parameters=rest,
+    )
 
 
 def knobs(parameters: Iterable[str]) -> Iterator[str]:

@@ -35,6 +35,19 @@ def blob_url(account: str, name: str, bucket: str, parameters: Sequence[str] = (
     return f"{_BLOB}{account}{port}/{name}?{query}"
 
 
+def blob_parts(url: str) -> tuple[str, str, tuple[str, ...]] | None:
+    """Return the account, the name and the parameters of a URL of a blob store; None: it is none.
+
+    >>> blob_parts("blobstore://me@host:443/a/b?bucket=b&sc=0")
+    ('me@host:443', 'a/b', ('bucket=b', 'sc=0'))
+    """
+    if not url.startswith(_BLOB):
+        return None
+    place, _, query = url.removeprefix(_BLOB).partition("?")
+    account, _, name = place.partition("/")
+    return account, name, tuple(filter(None, query.split("&")))
+
+
 def is_file(url: str) -> bool:
     """Tell whether it is a folder of whoever does the work."""
     return url.startswith(FILE)

@@ -19,5 +19,5 @@ class HoldBackup:
     async def run(self, seen: BackupSeen) -> Outcome:
         """Put it on, or take it off."""
         view = seen.view
-        held = view.policy != "noop" and not view.is_unmanaged
+        held = (view.policy != "noop" and not view.is_unmanaged) or view.is_drilled
         return await self._acting.hold(BACKUPS, seen.backup, held=held) or DONE

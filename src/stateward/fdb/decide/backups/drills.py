@@ -83,6 +83,8 @@ class DrillView:
     #: Up to when moments are dealt with, and which one came since.
     since: float | None = None
     due: float | None = None
+    #: When the next one comes.
+    next_due: float | None = None
     run: Run | None = None
     #: What can be restored; None: nothing.
     source: Source | None = None

@@ -86,6 +86,8 @@ class BackupView:
     tried_at: float | None = None
     not_expired: str = ""
     is_deleting: bool = False
+    #: Its drill goes on, so that it is held until all of that is gone.
+    is_drilled: bool = False
 
     @property
     def state(self) -> BackupState | None:

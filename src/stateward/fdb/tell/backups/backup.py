@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from dataclasses import replace as replaced
 from typing import Final
 
 from msgspec.structs import replace
@@ -22,6 +23,7 @@ from stateward.fdb.api.backups.backup import (
     FoundationDBBackupStatus,
 )
 from stateward.fdb.decide.backups import backing, belonging
+from stateward.fdb.decide.backups.drills import DrillView
 from stateward.fdb.decide.backups.views import (
     BackupView,
     Discontinue,
@@ -33,6 +35,13 @@ from stateward.fdb.decide.backups.views import (
 from stateward.fdb.status.backups.backup import Point
 from stateward.fdb.tell.backups.agents import Agents
 from stateward.fdb.tell.backups.backup_conditions import conditions_of
+from stateward.fdb.tell.backups.drills import (
+    PROVEN,
+    counting,
+    doing_with,
+    drills_told,
+    proven,
+)
 from stateward.fdb.tell.blockers import blockers
 from stateward.fdb.tell.doing import short
 from stateward.kube import conditions
@@ -47,29 +56,36 @@ class BackupTold:
     said: Sequence[tuple[str, Outcome]]
     agents: Agents
     now: float
+    #: What is known of drills; None: nobody looked.
+    drill: DrillView | None = None
 
 
 def backup_status(
     view: BackupView, former: FoundationDBBackupStatus, told: BackupTold
 ) -> FoundationDBBackupStatus:
     """Return the status that a backup should have; ``former`` is the one that it has."""
-    outcomes = [it for _, it in told.said]
-    truths = _generations(view, former.generations, told)
+    counted = replaced(told, said=counting(told.said))
+    outcomes = [it for _, it in counted.said]
+    truths = _generations(view, former.generations, counted)
     is_reconciled = truths.reconciled == view.generation
     details = _details(view, former.backup_details)
+    drills = drills_told(told.drill, former.drill)
+    is_proven = proven(told.drill, drills, view.generation)
     said = conditions_of(view, details, told.agents, outcomes, reconciled=is_reconciled)
+    merged = conditions.merge(former.conditions, (*said, *is_proven), told.now)
     return replace(
         former,
         observed_generation=view.generation,
-        doing=_doing(view, outcomes),
+        doing=doing_with(_doing(view, outcomes), told.said),
         agent_count=told.agents.ready,
         deployment_configured=told.agents.configured,
         backup_details=details,
         place=_place(view, former.place),
         schedule=_times(view, former.schedule, details),
+        drill=drills,
         generations=truths,
-        blockers=blockers(former.blockers, told.said, (), told.now),
-        conditions=conditions.merge(former.conditions, said, told.now),
+        blockers=blockers(former.blockers, counted.said, (), told.now),
+        conditions=tuple(it for it in merged if is_proven or it.type != PROVEN),
     )
 
 

@@ -19,6 +19,8 @@ GAUGES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "stateward_fdb_backup_paused": ("1 while no agent of the cluster works.", ()),
     "stateward_fdb_backup_restorable": ("1 while it can be restored.", ()),
     "stateward_fdb_backup_lag_seconds": ("How old the newest point is that can be restored.", ()),
+    "stateward_fdb_backup_proven": ("1 while the last drill restored it, 0 while it did not.", ()),
+    "stateward_fdb_backup_proven_timestamp_seconds": ("When a drill last restored it.", ()),
 }
 
 
@@ -34,11 +36,28 @@ def readings(view: BackupView, status: FoundationDBBackupStatus, now: float) -> 
     point = details.latest_restorable if details is not None else None
     if point is not None and point.time:
         yield Reading("stateward_fdb_backup_lag_seconds", (), _age(point.time, now))
+    yield from _drills(status)
+
+
+def _drills(status: FoundationDBBackupStatus) -> Iterator[Reading]:
+    """Yield what drills have shown; nothing where there was none."""
+    drills = status.drill
+    if drills is None:
+        return
+    if drills.last is not None:
+        yield Reading("stateward_fdb_backup_proven", (), drills.last.proven)
+    if drills.proven and (at := _moment(drills.proven)) is not None:
+        yield Reading("stateward_fdb_backup_proven_timestamp_seconds", (), at)
 
 
 def _age(text: str, now: float) -> float:
     """Return how long ago a moment of a status was, which anybody may have written."""
+    moment = _moment(text)
+    return 0.0 if moment is None else max(0.0, now - moment)
+
+
+def _moment(text: str) -> float | None:
     try:
-        return max(0.0, now - moments.from_rfc3339(text))
+        return moments.from_rfc3339(text)
     except ValueError:
-        return 0.0
+        return None

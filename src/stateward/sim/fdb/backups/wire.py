@@ -18,6 +18,7 @@ from stateward.emulate.fdb.console import BLOBS
 from stateward.emulate.fdb.database import Database
 from stateward.fdb.admin.answers import Answer
 from stateward.fdb.admin.backups.clearing import KeyClearing
+from stateward.fdb.admin.backups.counting import ProgramCounter
 from stateward.fdb.admin.backups.programs import ProgramBackups, ProgramRestores
 from stateward.fdb.admin.errors import DatabaseSilent
 from stateward.fdb.admin.keyed.optimistic import ProgramKeys
@@ -141,6 +142,12 @@ class SimBackups:
     ) -> KeyClearing:
         """Return who takes keys of a cluster away; nobody is asked yet."""
         return KeyClearing(ProgramKeys(self._console(cluster, connection, version)))
+
+    def counter(
+        self, cluster: ObjectKey, connection: ConnectionString, version: Version
+    ) -> ProgramCounter:
+        """Return who counts keys of a cluster; nobody is asked yet."""
+        return ProgramCounter(self._console(cluster, connection, version))
 
     def files(self, version: Version) -> ProgramBackups:
         """Return who deletes files, with programs of a version: all are there."""
