@@ -154,7 +154,12 @@ TOLD: tuple[tuple[str, dict[str, Any], str, str], ...] = (
     ("fdbbackup", {"fileURL": None}, "SpecInvalid", "must say where"),
     ("fdbbackup", {"version": "latest"}, "SpecInvalid", "spec.version"),
     ("fdbbackup", {"tag": "-t"}, "SpecInvalid", "spec.tag"),
-    ("fdbbackup", {"clusterName": "none"}, "ClusterMissing", "waiting for the"),
+    (
+        "fdbbackup",
+        {"clusterName": "none"},
+        "ClusterMissing",
+        "waiting for the FoundationDBCluster none",
+    ),
     ("fdbbackup", {}, "TagTaken", "nightly, which is older"),
     (
         "fdbbackup",
@@ -185,7 +190,7 @@ TOLD: tuple[tuple[str, dict[str, Any], str, str], ...] = (
         "fdbrestore",
         {"backupName": "nightly", "destinationClusterName": "none"},
         "ClusterMissing",
-        "waiting for the",
+        "waiting for the FoundationDBCluster none",
     ),
 )
 

@@ -47,7 +47,7 @@ def known(view: BackupView) -> Outcome:
             f"give this one another spec.tag in an object of its own, or delete {view.holder}",
         )
     if view.cluster is ClusterIs.GONE:
-        return Wait("ClusterMissing", f"waiting for FoundationDBCluster {view.cluster_name}")
+        return Wait("ClusterMissing", f"waiting for the FoundationDBCluster {view.cluster_name}")
     if view.cluster is ClusterIs.UNMADE:
         return Wait("DatabaseNotMade", "waiting until the cluster has a database")
     if isinstance(view.live, Unknown):

@@ -56,7 +56,7 @@ def restoring(view: RestoreView) -> Note | Clear | Begin | Outcome:
             f"fdbrestore status tells how it is; to restore once more {_ANOTHER}",
         )
     if view.cluster is ClusterIs.GONE:
-        return Wait("ClusterMissing", f"waiting for FoundationDBCluster {view.cluster_name}")
+        return Wait("ClusterMissing", f"waiting for the FoundationDBCluster {view.cluster_name}")
     if view.cluster is ClusterIs.UNMADE:
         return Wait("DatabaseNotMade", "waiting until the cluster has a database")
     if (another := _another(view)) is not None:
