@@ -16,6 +16,7 @@ from stateward.fdb.backups.steps.stop_backup import StopBackup
 from stateward.fdb.backups.steps.toggle_backup_paused import ToggleBackupPaused
 from stateward.fdb.backups.steps.update_backup_agents import UpdateBackupAgents
 from stateward.fdb.backups.steps.update_backup_status import UpdateBackupStatus
+from stateward.fdb.backups.strange import Strange
 from stateward.runtime.pipeline import Step
 
 
@@ -23,15 +24,16 @@ def going_steps(
     acting: Acting, clock: Clock, agents: UpdateBackupAgents, retain: RetainBackup
 ) -> tuple[Step[BackupSeen], ...]:
     """Return the steps of one that nobody deleted. The status is written when they are through."""
+    strange = Strange(clock)
     return (
         HoldBackup(acting),  # before anything is begun that shall end with the object
         UpdateBackupStatus(acting),  # what was learned is on record before anybody acts by it
         ScheduleBackup(acting, clock),  # what is due is on record before it is begun
         agents,  # who does the work is there when it is begun
-        StartBackup(acting, clock),
+        StartBackup(acting, strange),
         StopBackup(acting),
         ToggleBackupPaused(acting),  # what shall be paused is there first
-        ModifyBackup(acting),
+        ModifyBackup(acting, strange),
         retain,  # what may be deleted is never more urgent than what is to be kept
     )
 

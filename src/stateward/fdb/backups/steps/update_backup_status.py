@@ -47,7 +47,7 @@ class UpdateBackupStatus:
             "formerURLs": list(found.former_urls) or None,
         }
         if found.is_new:
-            said |= {"backupDetails": None, "retention": None}
+            said |= {"backupDetails": None, "retention": None, "usedURLs": None}
         if found.is_new and status.schedule is not None:
             said["schedule"] = {"last": None}
         body = {

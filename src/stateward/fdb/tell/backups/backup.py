@@ -66,6 +66,7 @@ def backup_status(
         deployment_configured=told.agents.configured,
         backup_details=details,
         schedule=_times(view, former.schedule, details),
+        used_urls=_used(view, former, details),
         generations=truths,
         blockers=blockers(former.blockers, told.said, (), told.now),
         conditions=conditions.merge(former.conditions, said, told.now),
@@ -176,6 +177,16 @@ def _details(view: BackupView, former: BackupDetails | None) -> BackupDetails | 
         latest_restorable=_point(state.restorable, before.latest_restorable),
         last_snapshot=_point(running.snapshot_end if running else None, before.last_snapshot),
     )
+
+
+def _used(
+    view: BackupView, former: FoundationDBBackupStatus, details: BackupDetails | None
+) -> tuple[str, ...]:
+    """Return where it lay in stores: of a schedule each lies where none did before."""
+    url = details.url if details is not None else ""
+    if not url or urls.is_file(url) or view.is_scheduled or belonging.is_another(view):
+        return former.used_urls
+    return belonging.kept(former.used_urls, url)
 
 
 def _times(
