@@ -13,10 +13,10 @@ from stateward.fdb.backups.steps.retain_backup import RetainBackup
 from stateward.fdb.backups.steps.schedule_backup import ScheduleBackup
 from stateward.fdb.backups.steps.start_backup import StartBackup
 from stateward.fdb.backups.steps.stop_backup import StopBackup
+from stateward.fdb.backups.steps.strange import Strange
 from stateward.fdb.backups.steps.toggle_backup_paused import ToggleBackupPaused
 from stateward.fdb.backups.steps.update_backup_agents import UpdateBackupAgents
 from stateward.fdb.backups.steps.update_backup_status import UpdateBackupStatus
-from stateward.fdb.backups.strange import Strange
 from stateward.runtime.pipeline import Step
 
 

@@ -9,7 +9,7 @@ from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.seen import BackupSeen
-from stateward.fdb.backups.strange import Strange
+from stateward.fdb.backups.steps.strange import Strange
 from stateward.fdb.decide.backups import backing
 from stateward.fdb.decide.backups.views import Modify
 

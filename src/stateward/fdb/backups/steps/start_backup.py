@@ -11,7 +11,7 @@ from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.api.backups.stores import knobs
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.seen import BackupSeen
-from stateward.fdb.backups.strange import Strange
+from stateward.fdb.backups.steps.strange import Strange
 from stateward.fdb.decide.backups import backing
 from stateward.fdb.decide.backups.views import Start
 from stateward.fdb.model.backups import BackupOrder
