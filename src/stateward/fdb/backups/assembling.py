@@ -52,6 +52,8 @@ _LONGEST_PASS: Final = 600.0
 #: Seconds that files may take to be deleted; what is left then is deleted in another pass.
 _LONGEST_CHORE: Final = 3600.0
 _CHORES_AT_ONCE: Final = 4
+#: Objects looked at at once: who waits for a database that does not answer keeps nobody waiting.
+_WORKERS: Final = 32
 
 
 class Kit(Protocol):
@@ -211,7 +213,7 @@ def _backup_controller(bench: _Bench, chores: Chores, queue: WorkQueue[ObjectKey
             for it in (watched.backups, watched.restores, around.clusters)
         ),
     )
-    habits = Habits(probe_every=_LOOK_AGAIN, pass_deadline=_LONGEST_PASS)
+    habits = Habits(_WORKERS, _LOOK_AGAIN, _LONGEST_PASS)
     return bench.controller(CONTROLLER, reconciler, queue, sources, habits)
 
 
@@ -225,7 +227,7 @@ def _restore_controller(bench: _Bench) -> Controller:
         Source(around.clusters, waking.restores_of_cluster(bench.caches)),
         Source(watched.backups, waking.restores_beside(bench.caches)),
     )
-    habits = Habits(probe_every=_LOOK_AGAIN, pass_deadline=_LONGEST_PASS)
+    habits = Habits(_WORKERS, _LOOK_AGAIN, _LONGEST_PASS)
     return bench.controller(RESTORING, reconciler, bench.queue(RESTORING), sources, habits)
 
 

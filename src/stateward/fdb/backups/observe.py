@@ -113,6 +113,7 @@ def _view(
         home_uid=status.cluster_uid,
         seen_uid=status.backup_details.uid if status.backup_details is not None else "",
         seen_url=_told(backup),
+        used_urls=status.used_urls,
         former_urls=status.former_urls,
         place=status.place,
         holder=_holder(backup, others),
@@ -236,7 +237,10 @@ def _gives_way(other: FoundationDBBackup, backup: FoundationDBBackup) -> bool:
 
 
 def _readers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
-    """Return the restores that read what may be deleted, into whatever cluster."""
+    """Return the restores that read what may be deleted, into whatever cluster.
+
+    Where all of it goes with its object, these are also those that are yet to be begun.
+    """
     if not _may_delete(backup, url):
         return ()
     found = _beside(backup, (it for it in caches.restores if _reads(it, backup, url)))
@@ -245,7 +249,10 @@ def _readers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tupl
 
 def _reads(restore: FoundationDBRestore, backup: FoundationDBBackup, url: str) -> bool:
     spec, status = restore.spec, restore.status
-    if status.begun is None or status.state in ("completed", "aborted"):
+    if status.state in ("completed", "aborted"):
+        return False
+    waits = not (restore.metadata.deleting or status.state or status.running)
+    if status.begun is None and not (waits and backup.metadata.deleting):
         return False
     here = restore.metadata.namespace == backup.metadata.namespace
     if here and spec.backup_name == backup.metadata.name:

@@ -14,6 +14,7 @@ from stateward.fdb.backups.steps.retain_backup import RetainBackup
 from stateward.fdb.backups.steps.schedule_backup import ScheduleBackup
 from stateward.fdb.backups.steps.start_backup import StartBackup
 from stateward.fdb.backups.steps.stop_backup import StopBackup
+from stateward.fdb.backups.steps.strange import Strange
 from stateward.fdb.backups.steps.toggle_backup_paused import ToggleBackupPaused
 from stateward.fdb.backups.steps.update_backup_agents import UpdateBackupAgents
 from stateward.fdb.backups.steps.update_backup_status import UpdateBackupStatus
@@ -28,15 +29,16 @@ def going_steps(
     drill: DrillBackup,
 ) -> tuple[Step[BackupSeen], ...]:
     """Return the steps of one that nobody deleted. The status is written when they are through."""
+    strange = Strange(clock)
     return (
         HoldBackup(acting),  # before anything is begun that shall end with the object
         UpdateBackupStatus(acting),  # what was learned is on record before anybody acts by it
         ScheduleBackup(acting, clock),  # what is due is on record before it is begun
         agents,  # who does the work is there when it is begun
-        StartBackup(acting, clock),
+        StartBackup(acting, strange),
         StopBackup(acting),
         ToggleBackupPaused(acting),  # what shall be paused is there first
-        ModifyBackup(acting),
+        ModifyBackup(acting, strange),
         retain,  # what may be deleted is never more urgent than what is to be kept
         drill,  # what is to be kept comes before its proof
     )

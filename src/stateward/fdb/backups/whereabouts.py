@@ -69,7 +69,7 @@ def _place(cluster: FoundationDBCluster) -> Place:
     if not status.configured or connection is None:
         return Place(ClusterIs.UNMADE, uid)
     tls = any(it.tls for it in connection.coordinators)
-    around = Around(cluster.metadata.name, normalized(cluster.spec), tls)
+    around = Around(cluster.metadata.name, normalized(cluster.spec), tls, uid)
     return Place(
         ClusterIs.THERE, uid, connection, version or _version(cluster.spec.version), around
     )

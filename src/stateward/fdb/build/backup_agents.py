@@ -63,6 +63,8 @@ class Around:
     name: str
     spec: FoundationDBClusterSpec
     tls: bool
+    #: Which very cluster: agents of one before it would never find this one's database.
+    uid: str = ""
 
 
 def agents(backup: FoundationDBBackup, around: Around) -> Json | None:
@@ -112,7 +114,8 @@ def _template(backup: FoundationDBBackup, around: Around, name: str) -> Json:
     pod["initContainers"] = [_init(template, spec), *first]
     pod["containers"] = [_main(backup, spec, main, trust), *others]
     pod["volumes"] = named([*_volumes(around), *trust.volumes, *(pod.get("volumes") or ())])
-    said = Said.by(template.metadata).under({names.DEPLOYMENT_NAME: name})
+    whose = {names.CLUSTER_UID_LABEL: around.uid} if around.uid else {}
+    said = Said.by(template.metadata).under({names.DEPLOYMENT_NAME: name}, whose)
     return {"metadata": said.document(), "spec": pod}
 
 

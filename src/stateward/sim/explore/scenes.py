@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Final
 
 from stateward.etcd.api.kind import ETCD_CLUSTERS
+from stateward.fdb.api.backups.kinds import BACKUPS, RESTORES
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.kube.resources import BUILT_IN
 from stateward.sim.lives import Ask, Life
@@ -23,7 +24,8 @@ _LEASES: Final = " leases."
 _FIRST_RENEWALS, _ONE_RENEWAL_IN = 4, 8
 
 #: The names of kinds, by how calls write them.
-_KINDS: Final = {str(it): it.kind for it in (*BUILT_IN, ETCD_CLUSTERS, CLUSTERS, PROCESS_GROUPS)}
+_OURS: Final = (ETCD_CLUSTERS, CLUSTERS, PROCESS_GROUPS, BACKUPS, RESTORES)
+_KINDS: Final = {str(it): it.kind for it in (*BUILT_IN, *_OURS)}
 
 
 @dataclass(frozen=True)

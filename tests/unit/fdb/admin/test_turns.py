@@ -17,8 +17,8 @@ async def settle() -> None:
 class Stage:
     """Calls of clusters, by name; each goes on until it is let go."""
 
-    def __init__(self, most: int) -> None:
-        self.turns = Turns(most)
+    def __init__(self, most: int, each: int | None = None) -> None:
+        self.turns = Turns(most, each)
         self.running: list[str] = []
         self.tasks: dict[str, asyncio.Task[None]] = {}
         self._ends: dict[str, asyncio.Event] = {}
@@ -55,6 +55,22 @@ async def test_clusters_take_turns() -> None:
     stage.ask("d1")
     await settle()
     assert await stage.end("d1") == []
+
+
+async def test_one_cluster_never_has_all_turns_where_that_is_said() -> None:
+    stage = Stage(3, each=2)
+    stage.ask("a1", "a2", "a3")
+    await settle()
+    assert stage.running == ["a1", "a2"]
+    stage.ask("b1", "b2")
+    await settle()
+    assert stage.running == ["a1", "a2", "b1"]
+    assert await stage.end("b1") == ["a1", "a2", "b2"]
+    assert await stage.end("b2") == ["a1", "a2"]
+    assert await stage.end("a1") == ["a2", "a3"]
+    assert stage.turns.waiting == 0
+    await stage.end("a2")
+    await stage.end("a3")
 
 
 async def test_who_gives_up_takes_no_turn_with_it() -> None:

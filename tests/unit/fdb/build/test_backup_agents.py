@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -155,3 +156,10 @@ def test_a_change_is_seen_by_the_hash_and_no_agents_are_no_deployment() -> None:
         "spec": {"version": "7.3.63", "clusterName": "shop", "agentCount": 0},
     }
     assert agents(msgspec.convert(document, FoundationDBBackup), around()) is None
+
+
+def test_agents_of_a_cluster_that_was_made_anew_start_anew() -> None:
+    one, other = (replace(around(), uid=it) for it in ("c1", "c2"))
+    assert made(one) == made(one)
+    assert made(one)["spec"]["template"] != made(other)["spec"]["template"]
+    assert made(one)["spec"]["selector"] == made(other)["spec"]["selector"]

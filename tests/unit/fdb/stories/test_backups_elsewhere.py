@@ -6,6 +6,7 @@ from typing import Any
 
 from fakes.fdb_backups import BackupStory, played
 from fakes.fdb_stories import single
+from stateward.fdb.api.backups.kinds import RESTORES
 from stateward.fdb.api.kind import CLUSTERS
 
 
@@ -192,5 +193,56 @@ def test_what_lies_in_a_store_that_the_database_knows_nothing_of_is_left_alone()
         it.it.files.kept.clear()
         await it.until("begun", lambda: begun(it) == 2, 900)
         await it.backed_up()
+
+    played(story)
+
+
+def test_one_may_come_back_to_where_it_was_and_no_other_database_may_go_there_either() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(**stored())
+        await it.backed_up()
+        it.edit(**stored("m"))
+        await it.until("there", lambda: "/m?" in it.details()["url"])
+        await it.rest(60)
+        it.edit(**stored())
+        await it.until("back", lambda: "/n?" in it.details()["url"])
+        await made_anew(it)
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "PlaceOfAnother", 300)
+        it.edit(**stored("m"))
+        await it.rest(60)
+        assert it.said(it.backup(), "Ready")[1] == "PlaceOfAnother"
+        assert begun(it) == 1
+
+    played(story)
+
+
+def test_none_goes_on_where_there_is_one_of_which_the_database_knows_nothing() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(**stored())
+        await it.backed_up()
+        for path, raw in list(it.it.files.kept.items()):
+            it.it.files.kept[path.replace("/n/", "/strange/")] = raw
+        it.edit(**stored("strange"))
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "PlaceOfAnother")
+        await it.rest(60)
+        assert it.typed("fdbbackup", "modify") == []
+        it.edit(**stored("free"))
+        await it.until("there", lambda: "/free?" in it.details()["url"])
+        await it.backed_up()
+
+    played(story)
+
+
+def test_files_wait_for_a_restore_that_is_yet_to_be_begun() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(deletionPolicy="cleanup")
+        await it.backed_up()
+        it.restore("waits", fileURL=it.details()["url"], destinationClusterName="none")
+        it.drop()
+        await it.until(
+            "told", lambda: it.said(it.backup(), "Progressing")[1] == "BackupBeingRestored"
+        )
+        it.drop("waits", RESTORES)
+        await it.until("gone", lambda: not it.backup())
 
     played(story)

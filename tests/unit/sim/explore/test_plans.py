@@ -8,7 +8,9 @@ from dataclasses import replace
 import pytest
 
 from fakes.scenes import scene
+from stateward.app.kinds import PRODUCTS
 from stateward.core.errors import UsageError
+from stateward.kube.crd.kind import CustomKind
 from stateward.sim.etcd.life import Ask
 from stateward.sim.explore import plans
 from stateward.sim.explore.menus import menu
@@ -183,3 +185,11 @@ def test_what_is_lived_reads_as_it_was_written(text, ask):
 def test_what_is_no_ask_is_told(text):
     with pytest.raises(UsageError):
         plans.read_ask(text)
+
+
+@pytest.mark.parametrize("kind", PRODUCTS, ids=lambda it: it.resource.kind)
+def test_caches_of_every_kind_of_ours_can_be_made_to_be_wrong(kind: CustomKind) -> None:
+    resource = kind.versions[0].resource
+    life = scene("g").calm
+    listed = replace(life.calls[0], text=f"list {resource} ")
+    assert Scene(replace(life, calls=(listed,))).kinds == (resource.kind,)

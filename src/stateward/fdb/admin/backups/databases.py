@@ -22,6 +22,8 @@ from stateward.kube.meta import ObjectKey
 
 #: How many programs run at once, for databases; and for files.
 _DATABASES, _FILES = 6, 4
+#: How many of these for one cluster: one that does not answer leaves turns to others.
+_EACH: Final = 2
 _FILES_OF: Final = "files of backups"
 
 
@@ -38,7 +40,7 @@ class ProgramBackupDatabases:
     """Keeps a session for every cluster, and one for files of each version."""
 
     def __init__(self, shared: Shared, tls: Tls | None = None) -> None:
-        self._shared = replace(shared, turns=Turns(_DATABASES))
+        self._shared = replace(shared, turns=Turns(_DATABASES, _EACH))
         self._for_files = replace(shared, turns=Turns(_FILES))
         self._tls = tls
         self._kept: dict[ObjectKey, _Kept] = {}

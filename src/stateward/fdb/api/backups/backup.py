@@ -254,6 +254,13 @@ class FoundationDBBackupStatus(Part):
     cluster_uid: Annotated[
         str, Field(description="Of which very cluster, however others were called like it.")
     ] = ""
+    used_urls: Annotated[
+        tuple[str, ...],
+        Field(
+            description="Where in blob stores it lay so far, of the database that there is now.",
+            list_type="atomic",
+        ),
+    ] = msgspec.field(default=(), name="usedURLs")
     former_urls: Annotated[
         tuple[str, ...],
         Field(

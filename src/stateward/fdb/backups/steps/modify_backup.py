@@ -9,6 +9,7 @@ from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.seen import BackupSeen
+from stateward.fdb.backups.steps.strange import Strange
 from stateward.fdb.decide.backups import backing
 from stateward.fdb.decide.backups.views import Modify
 
@@ -18,8 +19,9 @@ class ModifyBackup:
 
     name = "ModifyBackup"
 
-    def __init__(self, acting: Acting) -> None:
+    def __init__(self, acting: Acting, strange: Strange) -> None:
         self._acting = acting
+        self._strange = strange
 
     async def run(self, seen: BackupSeen) -> Outcome:
         """Change what differs."""
@@ -28,6 +30,8 @@ class ModifyBackup:
             return found
         if seen.admin is None:
             return backing.UNREACHED
+        if found.url and (taken := await self._strange.at(seen.view, seen.admin, found.url)):
+            return taken
         tag, ask = (
             seen.view.tag,
             partial(

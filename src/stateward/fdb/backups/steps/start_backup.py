@@ -5,23 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stateward.core.clock import Clock
-from stateward.core.errors import PeerError
-from stateward.core.facts import Unknown
-from stateward.core.outcome import Blocked, Outcome
-from stateward.fdb.admin.backups.ports import BackupAdmin
+from stateward.core.outcome import Outcome
 from stateward.fdb.api.backups.backup import FoundationDBBackupSpec
 from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.api.backups.stores import knobs
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.seen import BackupSeen
-from stateward.fdb.decide.backups import backing, belonging
+from stateward.fdb.backups.steps.strange import Strange
+from stateward.fdb.decide.backups import backing
 from stateward.fdb.decide.backups.views import Start
 from stateward.fdb.model.backups import BackupOrder
-from stateward.fdb.status.backups.container import Container
 
-#: Seconds for which what lies in a store is not read again.
-_AGAIN: Final = 600.0
 _PARTITIONED: Final = "--partitioned-log-experimental"
 
 
@@ -30,11 +24,9 @@ class StartBackup:
 
     name = "StartBackup"
 
-    def __init__(self, acting: Acting, clock: Clock) -> None:
+    def __init__(self, acting: Acting, strange: Strange) -> None:
         self._acting = acting
-        self._clock = clock
-        #: By the UID of an object: where it found another's backup, and until when that counts.
-        self._strange: dict[str, tuple[str, float]] = {}
+        self._strange = strange
 
     async def run(self, seen: BackupSeen) -> Outcome:
         """Begin it, if it is time."""
@@ -42,7 +34,7 @@ class StartBackup:
         if not isinstance(found, Start) or seen.admin is None:
             return found if not isinstance(found, Start) else backing.UNREACHED
         view = seen.view
-        if taken := await self._taken(seen, seen.admin, found.url):
+        if taken := await self._strange.at(view, seen.admin, found.url):
             return taken
         order = BackupOrder(
             view.tag,
@@ -53,27 +45,6 @@ class StartBackup:
         )
         said = "BackupBegun", f"the backup of tag {view.tag} is begun"
         return await self._acting.order(BACKUPS, seen.backup, said, seen.admin.start, order)
-
-    async def _taken(self, seen: BackupSeen, admin: BackupAdmin, url: str) -> Blocked | None:
-        """Return that a backup is there of which this database knows nothing, as far as is seen."""
-        uid, now = seen.view.uid, self._clock.monotonic()
-        if not belonging.must_look(seen.view, url):
-            return None
-        before, until = self._strange.get(uid, ("", 0.0))
-        if before != url or until <= now:
-            self._strange.pop(uid, None)
-            if not belonging.has_data(await _described(admin, url)):
-                return None
-            self._strange[uid] = url, now + _AGAIN
-        whose = "a database that knows nothing of this one"
-        return belonging.refused(url, whose, "; or delete that backup, and wait ten minutes")
-
-
-async def _described(admin: BackupAdmin, url: str) -> Container | Unknown:
-    try:
-        return await admin.describe(url)
-    except PeerError as error:
-        return Unknown(error.message)
 
 
 def _parameters(spec: FoundationDBBackupSpec) -> Iterator[str]:

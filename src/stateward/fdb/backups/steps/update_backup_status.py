@@ -50,7 +50,7 @@ class UpdateBackupStatus:
             "formerURLs": list(found.former_urls) or None,
         }
         if found.is_new:
-            said |= {"backupDetails": None, "retention": None, "place": None}
+            said |= {"backupDetails": None, "retention": None, "place": None, "usedURLs": None}
         if found.is_new and seen.backup.status.schedule is not None:
             said["schedule"] = {"last": None}
         await self._write(seen, said)

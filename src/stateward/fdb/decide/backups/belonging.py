@@ -37,9 +37,9 @@ class Belongs:
 def belonging(view: BackupView, status: FoundationDBBackupStatus) -> Belongs | None:
     """Return what must be on record before anything is done; None: it is."""
     if is_another(view):
-        was = urls.shown(view.seen_url or view.url)
-        others = [it for it in view.former_urls if it != was]
-        return Belongs(view.cluster_uid, _former(view), (*others, was)[-_KEPT:], is_new=True)
+        was = view.seen_url or view.url
+        every = kept((*view.former_urls, *view.used_urls), was)
+        return Belongs(view.cluster_uid, _former(view), every, is_new=True)
     if view.former_uid is None:
         told = "" if status.backup_details is not None else _former(view)
         return Belongs(view.cluster_uid, told, view.former_urls)
@@ -79,7 +79,14 @@ def must_look(view: BackupView, url: str) -> bool:
     """Tell whether nobody knows that what may be in a store is of this database."""
     state = view.state
     was = state.url if state is not None else ""
-    return not (urls.is_file(url) or view.mates or (was and urls.is_same(was, url)))
+    if urls.is_file(url) or view.mates:
+        return False
+    return not any(urls.is_same(it, url) for it in (was, *view.used_urls) if it)
+
+
+def kept(some: tuple[str, ...], more: str) -> tuple[str, ...]:
+    """Return places with one more, each once, the latest of many; and no secret with them."""
+    return tuple(dict.fromkeys([*map(urls.bare, some), urls.bare(more)]))[-_KEPT:]
 
 
 def has_data(found: Container | Unknown) -> bool:

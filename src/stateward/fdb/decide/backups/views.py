@@ -55,7 +55,8 @@ class BackupView:
     #: Which backup was seen last, and where it was last seen to lie.
     seen_uid: str = ""
     seen_url: str = ""
-    #: Where it lay while its cluster had other databases.
+    #: Where in blob stores it lay so far, and where while its cluster had other databases.
+    used_urls: tuple[str, ...] = ()
     former_urls: tuple[str, ...] = ()
     #: Where it shall lie, once it was seen there: who has it elsewhere after that is somebody else.
     place: str = ""

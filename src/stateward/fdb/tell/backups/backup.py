@@ -83,6 +83,7 @@ def backup_status(
         place=_place(view, former.place),
         schedule=_times(view, former.schedule, details),
         drill=drills,
+        used_urls=_used(view, former, details),
         generations=truths,
         blockers=blockers(former.blockers, counted.said, (), told.now),
         conditions=tuple(it for it in merged if is_proven or it.type != PROVEN),
@@ -203,6 +204,16 @@ def _place(view: BackupView, former: str) -> str:
     if state is not None and state.stage.is_active and urls.is_at(state.url, view.url):
         return wanted
     return former if urls.is_as_asked(former, view.url) else ""
+
+
+def _used(
+    view: BackupView, former: FoundationDBBackupStatus, details: BackupDetails | None
+) -> tuple[str, ...]:
+    """Return where it lay in stores: of a schedule each lies where none did before."""
+    url = details.url if details is not None else ""
+    if not url or urls.is_file(url) or view.is_scheduled or belonging.is_another(view):
+        return former.used_urls
+    return belonging.kept(former.used_urls, url)
 
 
 def _times(

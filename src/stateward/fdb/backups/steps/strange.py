@@ -1,0 +1,47 @@
+"""Looking into a blob store before a backup is written there: whose is what lies there?"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stateward.core.clock import Clock
+from stateward.core.errors import PeerError
+from stateward.core.facts import Unknown
+from stateward.core.outcome import Blocked
+from stateward.fdb.admin.backups.ports import BackupAdmin
+from stateward.fdb.decide.backups import belonging
+from stateward.fdb.decide.backups.views import BackupView
+from stateward.fdb.status.backups.container import Container
+
+#: Seconds for which what lies in a store is not read again.
+_AGAIN: Final = 600.0
+
+
+class Strange:
+    """Finds backups of which the database knows nothing, as far as can be seen."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        #: By the UID of an object: where it found another's backup, and until when that counts.
+        self._found: dict[str, tuple[str, float]] = {}
+
+    async def at(self, view: BackupView, admin: BackupAdmin, url: str) -> Blocked | None:
+        """Return that one is at a place where another is to be written."""
+        if not belonging.must_look(view, url):
+            return None
+        now = self._clock.monotonic()
+        before, until = self._found.get(view.uid, ("", 0.0))
+        if before != url or until <= now:
+            self._found.pop(view.uid, None)
+            if not belonging.has_data(await _described(admin, url)):
+                return None
+            self._found[view.uid] = url, now + _AGAIN
+        whose = "a database that knows nothing of this one"
+        return belonging.refused(url, whose, "; or delete that backup, and wait ten minutes")
+
+
+async def _described(admin: BackupAdmin, url: str) -> Container | Unknown:
+    try:
+        return await admin.describe(url)
+    except PeerError as error:
+        return Unknown(error.message)
