@@ -21,9 +21,11 @@ from stateward.emulate.fdb.backups.cli.preparing import Place
 from stateward.emulate.fdb.backups.state import AgentSeen
 from stateward.emulate.fdb.cli.tape import Tape
 from stateward.emulate.fdb.console import BLOBS
+from stateward.emulate.fdb.database import Database
 from stateward.fdb.admin.pod_agent.pods import by_pod
 from stateward.fdb.api.backups.kinds import BACKUP_KIND, BACKUPS, RESTORE_KIND, RESTORES
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
+from stateward.fdb.model.connection import ConnectionString
 from stateward.fdb.model.names import BACKUP_FOR
 from stateward.fdb.operator import FdbOptions, assemble
 from stateward.kube.client import MergePatch
@@ -186,6 +188,12 @@ class BackupStory(Story):
         store.write([(key, None) for key, _ in list(store.span(b"", b"\xff", version))])
 
     # ------------------------------------------------------------------ looking
+    @property
+    def database(self) -> Database:
+        """The database of the cluster; beside it there may be one of a drill, or what is left."""
+        self.it.realm.advance()
+        return self.it.realm.database(ConnectionString.parse(self.status["connectionString"]))
+
     def backup(self, name: str = "nightly") -> Json:
         """Return a backup; nothing: it is gone."""
         return self._object(BACKUPS, name)

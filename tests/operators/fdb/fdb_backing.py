@@ -18,8 +18,8 @@ from operators.fdb.fdb_person import Person
 from operators.fdb.fdb_worlds import PACE, PACE_VARIABLE, PATIENCE, VERSION
 from stateward.fdb.backups import assembling, controller, telling
 from stateward.fdb.backups.restores import controller as restores
-from stateward.fdb.backups.steps import leave_backup
-from stateward.fdb.decide.backups import backing, restoring
+from stateward.fdb.backups.steps import drill_backup, leave_backup
+from stateward.fdb.decide.backups import backing, drilling, restoring
 from stateward.kube.codec import Json
 
 #: Where it stands for how many seconds nobody looks again, or tells again.
@@ -34,6 +34,10 @@ _LOOKS: Final = (
     (restoring, "_AGAIN"),
     (restoring, "_FOLLOWED"),
     (restoring, "_LATE"),
+    (drilling, "_FOLLOWED"),
+    (drilling, "_AGAIN"),
+    (drilling, "_SURELY"),
+    (drill_backup, "_AGAIN"),
 )
 #: A database of one process of each kind: it is about backups here.
 SMALL: Final[Json] = {

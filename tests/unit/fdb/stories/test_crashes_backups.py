@@ -8,6 +8,7 @@ from fakes.fdb_backups import BackupStory, played
 from fakes.fdb_crashes import Crashes, crashed
 from fakes.fdb_stories import KEYS
 from stateward.fdb.api.backups.kinds import RESTORES
+from unit.fdb.stories.test_drills import is_over, is_proven, left
 
 pytestmark = pytest.mark.skipif("not hasattr(__import__('os'), 'fork')", reason="copies processes")
 
@@ -100,3 +101,18 @@ def test_a_restore_that_is_deleted_ends_whoever_dies() -> None:
         it.write()
 
     assert crashed(story, Crashes(), played) > 5
+
+
+def test_a_drill_restores_once_and_leaves_nothing_whoever_dies() -> None:
+    async def story(it: BackupStory, crashes: Crashes) -> None:
+        it.back_up(drill={"schedule": "*/20 * * * *", "storage": "1G"})
+        await it.backed_up()
+        await it.rest(1190 - it.it.world.clock.now() % 1200)
+        crashes.begin(it)
+        await it.until("over", lambda: is_over(it), 900)
+        assert is_proven(it)
+        assert left(it) == []
+        assert len(it.typed("fdbrestore", "start")) == 1
+
+    # Most calls are those of the throw-away cluster, which other stories are about.
+    assert crashed(story, Crashes(reads=60, befores=12, writes_too=5), played) > 5
