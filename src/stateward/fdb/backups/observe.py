@@ -199,9 +199,8 @@ def _has_files(other: FoundationDBBackup, backup: FoundationDBBackup, url: str) 
     if (told := _told(other)) and urls.is_within(told, url):
         return True
     waits = cluster_of(other) == cluster_of(backup) and tag_of(other) == tag_of(backup)
-    if waits or other.metadata.deleting or other.spec.backup_type == "unmanaged":
-        return False
-    return bool(wanted := place_of(other)) and urls.is_within(wanted, url)
+    wanted = _wanted(other)
+    return bool(wanted) and not waits and urls.is_within(wanted, url)
 
 
 def _mates(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
@@ -215,16 +214,25 @@ def _strangers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tu
     if not url or urls.is_file(url):
         return ()
     kin = set(caches.alike(cluster_of(backup)))
-    every = (it for it in caches.backups if cluster_of(it) not in kin)
-    return _beside(backup, (it for it in every if _is_first_at(it, backup, url)))
+    every = [it for it in caches.backups if cluster_of(it) not in kin]
+    there = [it for it in every if (told := _told(it)) and urls.touch(told, url)]
+    if any(urls.touch(it, url) for it in (_told(backup), *backup.status.used_urls) if it):
+        return _beside(backup, there)  # who is yet to come gives way
+    coming = (it for it in every if it not in there and _comes_before(it, backup, url))
+    return _beside(backup, (*there, *coming))
 
 
-def _is_first_at(other: FoundationDBBackup, backup: FoundationDBBackup, url: str) -> bool:
-    if (told := _told(other)) and urls.touch(told, url):
-        return True
-    if other.metadata.deleting or other.spec.backup_type == "unmanaged":
-        return False
-    return _age(other) < _age(backup) and urls.touch(place_of(other), url)
+def _comes_before(other: FoundationDBBackup, backup: FoundationDBBackup, url: str) -> bool:
+    wanted = _wanted(other)
+    return bool(wanted) and _age(other) < _age(backup) and urls.touch(wanted, url)
+
+
+def _wanted(backup: FoundationDBBackup) -> str:
+    """Return where one will lie; empty: nowhere, or of a schedule, where nobody else ever lay."""
+    spec = backup.spec
+    if backup.metadata.deleting or spec.backup_type == "unmanaged" or spec.schedule:
+        return ""
+    return place_of(backup)
 
 
 def _gives_way(other: FoundationDBBackup, backup: FoundationDBBackup) -> bool:

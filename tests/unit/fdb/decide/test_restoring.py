@@ -108,6 +108,9 @@ def test_restoring(over: dict[str, Any], found: type, reason: str) -> None:
         ({"record": BEGUN, "cluster": ClusterIs.GONE}, LetGo),
         ({"record": BEGUN, "cluster_uid": "c2"}, LetGo),
         ({"record": BEGUN, "now": 10.0}, Retry),  # a program may still begin it
+        ({"record": BEGUN, "deleted_at": 990.0}, Retry),  # as it was asked for right before
+        ({"record": BEGUN, "deleted_at": 970.0}, LetGo),
+        ({"record": BEGUN, "cluster": ClusterIs.UNMADE, "live": Unknown("none")}, Retry),
         ({"record": BEGUN}, LetGo),
     ],
 )

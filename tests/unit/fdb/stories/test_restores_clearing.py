@@ -85,3 +85,16 @@ def test_ranges_that_are_much_too_long_are_told_and_hold_nobody_up() -> None:
         assert all(len(one["message"]) <= LONGEST for one in long["status"]["conditions"])
 
     played(story)
+
+
+@pytest.mark.parametrize("seconds", [1.2, 60.7])
+def test_whoever_dies_while_keys_are_cleared_they_come_back(seconds: float) -> None:
+    async def story(it: BackupStory) -> None:
+        await saved(it)
+        it.restore(backupName="nightly", destinationPolicy="clear")
+        await it.rest(seconds)
+        it.it.crash(it.slots[0], rest=5)
+        await it.until("done", lambda: it.said(it.restored(), "Completed")[0] == "True")
+        assert it.keys_there() == KEYS
+
+    played(story)

@@ -54,15 +54,22 @@ def is_file(url: str) -> bool:
 
 
 def is_at(live: str, wanted: str) -> bool:
-    """Tell whether a backup lies where it shall; who may look at it does not count.
+    """Tell whether a backup lies where it shall, and is reached as it shall be.
+
+    What a secret is does not count, which nobody shows; whose it is does, where both say it.
 
     >>> is_at("file:///b/backup-2026-11-15-02-06-50.29", "file:///b")
     True
     >>> is_at("blobstore://k:s@host:443/n?region=eu&bucket=b", "blobstore://k@host:443/n?bucket=b&region=eu")
     True
+    >>> is_at("blobstore://old:s@host:443/n?bucket=b", "blobstore://k@host:443/n?bucket=b")
+    False
     >>> is_at("file:///b2", "file:///b")
     False
     """
+    mine, asked = _key(live), _key(wanted)
+    if mine and asked and mine != asked:
+        return False
     one, other = _essence(live), _essence(wanted)
     return one == other or (is_file(wanted) and one.startswith(other + _MADE))
 
@@ -137,6 +144,12 @@ def bare(url: str) -> str:
     if found is None or not found["secret"]:
         return url
     return f"{found['scheme']}{found['secret'].partition(':')[0]}@{found['rest']}"
+
+
+def _key(url: str) -> str:
+    """Return the first word of an account; empty: none is named."""
+    found = _URL.fullmatch(url)
+    return (found["secret"] or "").partition(":")[0] if found is not None else ""
 
 
 def _essence(url: str) -> str:
