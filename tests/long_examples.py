@@ -109,6 +109,23 @@ EXAMPLES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
             *("an amount that is none",),
         ),
     },
+    f"{_STORIES}/test_drills.py": {
+        "test_a_person_s_cluster_of_that_name_is_never_touched": ("False",),
+        "test_an_operator_that_ends_in_a_phase_is_followed_by_one_that_goes_on": (
+            *("MakingCluster", "MakingAgents", "Verifying"),
+        ),
+        "test_somebody_who_deletes_a_part_of_it_is_told_that_nothing_is_proven": (
+            *("FoundationDBBackup", "FoundationDBRestore"),
+        ),
+        "test_with_the_backup_s_object_all_of_its_drill_goes_before": (
+            *("noop-MakingCluster", "noop-MakingAgents", "noop-Verifying", "noop-Ending"),
+            *("cleanup-MakingCluster", "cleanup-MakingAgents", "cleanup-Restoring"),
+            "cleanup-Ending",
+        ),
+        "test_without_the_wish_a_drill_ends_and_nothing_is_told_of_drills_any_more": (
+            *("MakingCluster", "Restoring", "Verifying"),
+        ),
+    },
     f"{_STORIES}/test_families.py": {
         "test_a_cluster_of_ipv6_lives_as_any_other": (
             *("by address", "by name", "several in a pod", "with addresses of services"),

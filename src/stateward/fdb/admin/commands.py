@@ -20,6 +20,10 @@ COORDINATORS: Final = "coordinators"
 MAINTENANCE: Final = "maintenance"
 MAINTENANCE_OFF: Final = "maintenance off"
 
+#: How many keys are listed to see whether there are any: that there are is what is to be known.
+FIRST: Final = 100
+FIRST_KEYS: Final = f'getrangekeys "" \\xff {FIRST}'
+
 _WORD: Final = re.compile(r"[A-Za-z0-9_.:\[\]/=+-]+")
 
 

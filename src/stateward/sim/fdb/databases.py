@@ -34,8 +34,11 @@ from stateward.sim.fdb.realm import Realm
 from stateward.sim.network import Asked, Network
 
 #: What only asks.
-_QUESTIONS: Final = frozenset(
-    {commands.STATUS, commands.EXCLUSIONS, commands.MAINTENANCE, commands.COORDINATORS}
+QUESTIONS: Final = frozenset(
+    {
+        *(commands.STATUS, commands.EXCLUSIONS, commands.MAINTENANCE, commands.COORDINATORS),
+        commands.FIRST_KEYS,
+    }
 )
 
 #: Seconds between two looks of one who waits for a database.
@@ -55,7 +58,7 @@ class FdbCall:
     @property
     def writes(self) -> bool:
         """Whether it may change something."""
-        return self.line not in _QUESTIONS
+        return self.line not in QUESTIONS
 
     def __str__(self) -> str:
         return f"fdbcli {self.line!r} at {self.database}"

@@ -40,7 +40,7 @@ class Ownership:
         if self._only and sent.controller != self._only:
             return
         if call.resource.name == self._family.custom.resource.name:
-            wrong = "" if call.key == sent.about else "which it does not work for"
+            wrong = "" if self._is_its_own(call, sent.about) else "which it does not work for"
         elif sent.about is None:
             wrong = "for nobody"
         elif call.key.namespace != sent.about.namespace:
@@ -49,6 +49,19 @@ class Ownership:
             wrong = self._wrong(call, sent.about)
         if wrong:
             self._book.report(self.law, sent.who, f"{call}, {wrong}")
+
+    def _is_its_own(self, call: Call, about: ObjectKey | None) -> bool:
+        """Tell whether it is the object itself, or one beside it that it makes, or owns, and ends.
+
+        What an object owns of its own kind has somebody who works for it: nobody else changes it.
+        """
+        if about is None or call.key == about:
+            return call.key == about
+        mine = set(self._family.uids(about))
+        if call.verb in _ENDING:
+            stored = self._store.get(call.resource.name, call.key)
+            return stored is None or stored.uid != call.uid or bool(mine & {*stored.owners})
+        return call.verb == "create" and bool(mine & {*_owners(call)})
 
     def _wrong(self, call: Call, about: ObjectKey) -> str:
         stored = self._store.get(call.resource.name, call.key)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from stateward.core.errors import PeerConfused
-from stateward.fdb.admin import answers
+from stateward.fdb.admin import answers, commands
 from stateward.fdb.admin.backups.ports import KeyCounter
 from stateward.fdb.admin.fdbcli import Console
 
@@ -24,10 +24,10 @@ class ProgramCounter(KeyCounter):
     def __init__(self, session: Console) -> None:
         self._session = session
 
-    async def first_keys(self, most: int) -> int:
-        """Return how many keys of users there are, up to so many."""
-        command = f'getrangekeys "" \\xff {most}'
-        words = ["-C", str(self._session.file), "--exec", command, "--timeout", str(_SECONDS)]
+    async def first_keys(self) -> int:
+        """Return how many keys of users there are, up to a hundred."""
+        file, asked = str(self._session.file), commands.FIRST_KEYS
+        words = ["-C", file, "--exec", asked, "--timeout", str(_SECONDS)]
         answer = await self._session.run(_PROGRAM, words, _SECONDS + _GRACE)
         return counted(answers.check_read(answer))
 

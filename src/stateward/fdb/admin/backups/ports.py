@@ -104,5 +104,5 @@ class Clearing(Protocol):
 class KeyCounter(Protocol):
     """Who tells whether a database has keys."""
 
-    async def first_keys(self, most: int) -> int:
-        """Return how many keys of users there are, up to so many; raise when nobody knows."""
+    async def first_keys(self) -> int:
+        """Return how many keys of users there are, up to a hundred; raise when nobody knows."""

@@ -24,8 +24,6 @@ from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.patch import merge_diff
 
-#: How many keys are looked for: that there are any is what is to be known.
-_ENOUGH = 100
 _SOURCE = "fdbcli"
 
 
@@ -82,7 +80,7 @@ class DrillHands:
             return Unknown("there is no database to ask")
         counter = self.databases.counter(key, place.connection, place.version)
         try:
-            return Known(await counter.first_keys(_ENOUGH), now, _SOURCE)
+            return Known(await counter.first_keys(), now, _SOURCE)
         except PeerError as error:
             return Unknown(error.message)
 

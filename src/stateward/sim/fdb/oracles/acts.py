@@ -6,21 +6,18 @@ from collections import Counter
 from typing import Final
 
 from stateward.emulate.fdb.database import Database
-from stateward.fdb.admin import commands
 from stateward.fdb.model.names import CLASS_LABEL
 from stateward.kube.client import Change
 from stateward.kube.resources import EVENTS, LEASES
 from stateward.local.store import StoreEvent
 from stateward.sim.fdb.backups.shelf import Typed
+from stateward.sim.fdb.databases import QUESTIONS
 from stateward.sim.fdb.keys import KeysCall, acts_of
 from stateward.sim.fdb.world import FdbWorld
 from stateward.sim.laws.watchman import Watchman, begins_to_go
 
 #: What operators do and say all the time.
 _SMALL: Final = frozenset({EVENTS.name, LEASES.name})
-_QUESTIONS: Final = frozenset(
-    {commands.STATUS, commands.EXCLUSIONS, commands.MAINTENANCE, commands.COORDINATORS}
-)
 
 
 class Acts:
@@ -51,7 +48,7 @@ class Acts:
 
     def _typed(self, line: str, database: Database) -> None:
         actor = self._watchman.actor
-        if line in _QUESTIONS or not actor.operates or isinstance(actor.call, KeysCall):
+        if line in QUESTIONS or not actor.operates or isinstance(actor.call, KeysCall):
             return
         verb = line.split(maxsplit=1)[0].rstrip(";")
         if verb == "kill":

@@ -17,8 +17,9 @@ from stateward.fdb.api.backups.kinds import (
     FoundationDBBackup,
     FoundationDBRestore,
 )
+from stateward.fdb.api.kind import CLUSTERS
 from stateward.fdb.decide.backups.restoring import tag_of
-from stateward.fdb.model.names import DEPLOYMENT_NAME, agents_name
+from stateward.fdb.model.names import DEPLOYMENT_NAME, agents_name, drill_name
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json, decode
 from stateward.kube.errors import AlreadyExists, NotFound
@@ -33,6 +34,7 @@ NIGHTLY: Final = ObjectKey("ns", "nightly")
 WEEKLY: Final = ObjectKey("ns", "weekly")
 AGAIN: Final = ObjectKey("ns", "again")
 MORE: Final = ObjectKey("ns", "more")
+_DRILL: Final = ObjectKey("ns", drill_name(NIGHTLY.name))
 PLACE: Final = "file:///backups"
 #: What users have, and what becomes of it.
 _FIRST: Final[Rows] = tuple((f"key-{it}".encode(), b"first") for it in range(4))
@@ -318,6 +320,21 @@ def _is_in_the_middle(it: FdbWorld) -> bool:
     return now is not None and (bool(now.done) or not now.stage.is_active)
 
 
+def _is_proven(it: FdbWorld) -> bool:
+    """Tell whether a drill has restored the backup, and nothing of it is left."""
+    found = backup(it)
+    told = found.status.drill if found is not None else None
+    if told is None or told.run is not None or told.last is None or not told.last.proven:
+        return False
+    gone = it.world.api.store.get(CLUSTERS.name, _DRILL) is None
+    return gone and is_restorable(it)
+
+
+def _knows_no_drills(it: FdbWorld) -> bool:
+    found = backup(it)
+    return found is not None and found.status.drill is None and is_restorable(it)
+
+
 _SMALL: Final = create(databaseConfiguration=ONE, processCounts=FEW)
 _SAVED: Final = (
     _SMALL,
@@ -351,6 +368,14 @@ SCENARIOS: Final[dict[str, Script]] = {
         drop(BACKUPS, WEEKLY, _runs_no_more(lambda kept: not kept)),
     ),
     "fdb-backup-agents": (create(), back_up(), lose_agent(400), stop()),
+    "fdb-backup-drill": (
+        _SMALL,
+        back_up(),
+        write(_FIRST, "first"),
+        change(_is_proven, drill={"schedule": "@every 60s", "storage": "1G"}),
+        change(_knows_no_drills, drill=None),
+        stop(),
+    ),
     "fdb-restore": (*_SAVED, bring_back(AGAIN, lambda it: are_back(it, AGAIN))),
     "fdb-restore-twice": (
         *_SAVED,
