@@ -38,7 +38,7 @@ async def left(you: Backer) -> list[str]:
 async def test_a_backup_is_proven_by_a_database_that_comes_and_goes_whoever_is_killed_meanwhile(
     plane: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    drill = {"schedule": "@every 5s", "storage": "1G", "timeoutSeconds": 600}
+    drill = {"schedule": "@every 1m", "storage": "1G", "timeoutSeconds": 600}
     async with backing(plane, tmp_path, monkeypatch) as (it, you):
         async with it.operating(name="one"):
             await it.reconciled(CLUSTER)
