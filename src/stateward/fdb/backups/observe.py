@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from stateward.core import moments
@@ -28,6 +28,8 @@ from stateward.fdb.status.backups.backup import BackupState
 from stateward.kube.meta import Object, ObjectKey
 
 SOURCE: Final = "fdbbackup"
+#: Seconds without anything written, though agents write some times a minute, until we ask why.
+_QUIET: Final = 90.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,10 @@ async def look(eyes: BackupEyes, backup: FoundationDBBackup) -> BackupSeen | Non
         return None
     admin = _admin(eyes, backup, place)
     live = await _live(eyes, backup, admin)
+    complaints = await _complaints(eyes, backup, admin, live)
     metadata = backup.metadata
     name = ObjectKey(metadata.namespace, agents_name(metadata.name))
-    view = _view(eyes, backup, place, live)
+    view = replace(_view(eyes, backup, place, live), complaints=complaints)
     return BackupSeen(
         backup,
         view,
@@ -83,6 +86,23 @@ async def _live(
     except PeerError as error:
         return Unknown(error.message)
     return found if isinstance(found, Unknown) else Known(found, eyes.clock.now(), SOURCE)
+
+
+async def _complaints(
+    eyes: BackupEyes,
+    backup: FoundationDBBackup,
+    admin: BackupAdmin | None,
+    live: Fact[BackupState],
+) -> tuple[str, ...]:
+    """Return why agents write nothing, while they do not."""
+    if admin is None or not isinstance(live, Known) or live.value.paused:
+        return ()
+    if not 0 < live.value.written < eyes.clock.now() - _QUIET:
+        return ()
+    try:
+        return await admin.complaints(tag_of(backup))
+    except PeerError:
+        return ()
 
 
 # ------------------------------------------------------------------ the view

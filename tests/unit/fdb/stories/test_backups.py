@@ -406,8 +406,10 @@ def test_one_that_cannot_write_says_so_and_goes_on_when_it_can() -> None:
         write, it.it.files.write = it.it.files.write, refuse  # type: ignore[method-assign]
         it.back_up()
         await it.until(
-            "told", lambda: it.said(it.backup(), "Degraded") == ("True", "BackupStalled"), 1200
+            "told", lambda: it.said(it.backup(), "Degraded") == ("True", "WritesFail"), 200
         )
+        told = it.backup()["status"]["conditions"]
+        assert any("Permission denied" in one["message"] for one in told)
         assert it.said(it.backup(), "Restorable") == ("False", "NotRestorable")
         it.it.files.write = write  # type: ignore[method-assign]
         await it.backed_up()

@@ -90,6 +90,24 @@ def test_conditions_of_a_backup() -> None:
     assert conditions(hand)["Paused"] == ("True", "PausedByHand")
 
 
+@pytest.mark.parametrize(
+    ("complaints", "now", "degraded"),
+    [
+        ((), 800.0, ("False", "AllWell")),
+        ((), 1000.0, ("True", "BackupStalled")),
+        (("Permission denied",), 100.0, ("True", "WritesFail")),
+    ],
+)
+def test_one_that_writes_nothing_says_why_if_anybody_does(
+    complaints: tuple[str, ...], now: float, degraded: tuple[str, str]
+) -> None:
+    it = told(view("d", complaints=complaints, now=now), FoundationDBBackupStatus(former_uid=""))
+    assert conditions(it)["Degraded"] == degraded
+    (words,) = (one.message for one in it.conditions if one.type == "Degraded")
+    assert all(one in words for one in complaints)
+    assert "1970-01-01T00:00:08" in words or degraded[0] == "False"
+
+
 def test_a_secret_in_a_url_is_not_told() -> None:
     it = view("d", live=live("d", url="blobstore://key:secret@host/n?bucket=b"))
     details = told(it, FoundationDBBackupStatus(former_uid="")).backup_details

@@ -41,6 +41,10 @@ _WORDS: Final[Mapping[str, Refusal]] = {
 _NOBODY: Final = "no backup agents are responding"
 _ABORTED: Final = re.compile(r"^RESTORE_ABORT Tag: \S*  State: (?P<stage>\w+)$", re.MULTILINE)
 _POSSIBLE: Final = re.compile(r"^Backup can be used to restore to version (\d+)$", re.MULTILINE)
+#: One of the lines below "Recent Errors"; those below "Older Errors" did not hold it up.
+_COMPLAINT: Final = re.compile(r"^\S+ \S+ ago : (?P<words>.+)$", re.MULTILINE)
+_RECENT: Final = re.compile(r"^Recent Errors .*$", re.MULTILINE)
+_OLDER: Final = "\nOlder Errors\n"
 _LONGEST: Final = 200
 
 
@@ -87,6 +91,20 @@ def possible(answer: Answer) -> int | None:
     """Return to which version a restore would be that was only rehearsed; None: it does not say."""
     found = _POSSIBLE.search(answer.out)
     return int(found[1]) if found else None
+
+
+def complaints(answer: Answer) -> tuple[str, ...]:
+    """Return what agents could not do since it could last be restored, by the words of a status.
+
+    >>> said = "Recent Errors (since initialization)\\n3.10 second(s) ago : Permission denied"
+    >>> complaints(Answer(0, said))
+    ('Permission denied',)
+    """
+    found = _RECENT.search(answer.out)
+    if found is None or not answer.in_time or answer.code:
+        return ()
+    recent = answer.out[found.end() :].partition(_OLDER)[0]
+    return tuple(it["words"].strip()[:_LONGEST] for it in _COMPLAINT.finditer(recent))
 
 
 def first_line(text: str) -> str:

@@ -37,6 +37,9 @@ class BackupReader(Protocol):
     async def status(self, tag: str) -> BackupState | Unknown:
         """Return how the backup of a tag is; raise only when nobody could even ask."""
 
+    async def complaints(self, tag: str) -> tuple[str, ...]:
+        """Return what agents could not do since it could last be restored, if anybody says so."""
+
     async def describe(self, url: str) -> Container | Unknown:
         """Return what can be restored from a container."""
 

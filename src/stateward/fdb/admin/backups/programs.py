@@ -24,6 +24,7 @@ from stateward.fdb.status.backups.restore import RestoreStage, RestoreState
 _BACKUP, _RESTORE = "fdbbackup", "fdbrestore"
 #: Seconds for a question, for a change, for what reads a container, and for what deletes files.
 _SHORT, _LONG, _READING, _DELETING = 30.0, 60.0, 120.0, 600.0
+_COMPLAINTS = "5"
 
 
 class _Programs:
@@ -55,6 +56,12 @@ class ProgramBackups(_Programs, BackupAdmin):
         words = ["status", *self._file, "-t", check_tag(tag), "--json"]
         answer = await self._run(_BACKUP, words, _SHORT)
         return _unread(answer, "fdbbackup status") or backup.read(answer.out, tag)
+
+    async def complaints(self, tag: str) -> tuple[str, ...]:
+        """Return what agents could not do; it is told only in words, and never as JSON."""
+        words = ["status", *self._file, "-t", check_tag(tag), "-e", _COMPLAINTS]
+        answer = await self._run(_BACKUP, words, _SHORT)
+        return answers.complaints(answer)
 
     async def describe(self, url: str) -> Container | Unknown:
         """Return what can be restored from a container."""

@@ -46,6 +46,8 @@ class BackupView:
     period: int
     cluster: ClusterIs
     live: Fact[BackupState]
+    #: What agents could not do since it could last be restored; asked where they write nothing.
+    complaints: tuple[str, ...] = ()
     cluster_name: str = ""
     #: What backup the tag had when the object came; None: nobody has looked yet.
     former_uid: str | None = None

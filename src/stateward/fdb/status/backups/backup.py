@@ -75,6 +75,12 @@ class BackupState:
     restorable: Point | None = None
     running: Running | None = None
 
+    @property
+    def written(self) -> float:
+        """Until when all is written down that there was; 0: it does not go on, or nobody says."""
+        goes_on = self.running is not None and self.stage.is_active
+        return self.running.log_end.seconds if goes_on and self.running is not None else 0.0
+
 
 class _Point(Struct, frozen=True):
     Version: int

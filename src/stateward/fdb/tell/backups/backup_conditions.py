@@ -110,7 +110,10 @@ def _degraded(view: BackupView, agents: Agents) -> _Said:
     if works and agents.wanted and not agents.ready:
         return "True", "AgentsMissing", f"none of {agents.wanted} agents is ready"
     if since := _stalled(view):
-        return "True", "BackupStalled", f"nothing was written to where it lies since {since}"
+        words = f"nothing was written to where it lies since {since}"
+        if view.complaints:
+            return "True", "WritesFail", f"{words}: {some_of(view.complaints, _SHOWN)}"
+        return "True", "BackupStalled", words
     return "False", "AllWell", "nothing is broken"
 
 
@@ -129,16 +132,12 @@ def _broken(view: BackupView) -> _Said | None:
 
 
 def _stalled(view: BackupView) -> str:
-    """Return since when agents write nothing though there is always something; empty: they do.
-
-    A database does not say why, as when a place cannot be written to.
-    """
+    """Return since when agents write nothing though there is always something; empty: they do."""
     state = view.state
     if state is None or view.holder or view.wish != "Running" or state.paused:
         return ""
-    running = state.running
-    written = running.log_end.seconds if running is not None and state.stage.is_active else 0.0
-    return moments.to_rfc3339(written) if 0 < written < view.now - _STALLED else ""
+    is_told = view.complaints or state.written < view.now - _STALLED
+    return moments.to_rfc3339(state.written) if is_told and state.written else ""
 
 
 def _paused(view: BackupView) -> _Said:

@@ -96,6 +96,31 @@ def test_how_it_is_asked_for(what: Ask, line: str) -> None:
     assert not isinstance(found, Exception)
 
 
+@pytest.mark.parametrize(
+    ("answer", "complaints"),
+    [
+        (Answer(0, "The backup on tag `t' is in progress to x.\nBackupUID: u\n"), ()),
+        (
+            Answer(
+                0,
+                "BackupUID: u\nRecent Errors (since latest restore point 1.00 minute(s) ago)\n"
+                "3.10 second(s) ago : 'Permission denied' of a 1 s ago : b\n"
+                "1.20 minute(s) ago : no space\nOlder Errors\n2.00 day(s) ago : is over\n",
+            ),
+            ("'Permission denied' of a 1 s ago : b", "no space"),
+        ),
+        (Answer(0, "Older Errors\n2.00 day(s) ago : is over\n"), ()),
+        (Answer(1, "Recent Errors (since initialization)\n1 second(s) ago : one\n"), ()),
+    ],
+)
+def test_what_agents_could_not_do_is_told_in_words(
+    answer: Answer, complaints: tuple[str, ...]
+) -> None:
+    asked, found = ask(lambda b, _: b.complaints("t"), answer)
+    assert asked == "fdbbackup status -C f -t t -e 5"
+    assert found == complaints
+
+
 @pytest.mark.parametrize("what", [it for it, _ in CHANGES])
 @pytest.mark.parametrize(
     "answer",
