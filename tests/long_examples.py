@@ -21,6 +21,12 @@ EXAMPLES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
             *("fdb-tls-rollback-late", "fdb-tls-rollback-off-late", "fdb-to-split"),
             *("fdb-locks-clocks", "fdb-locks-cut", "fdb-global-cut", "fdb-two-centers"),
             *("fdb-names", "fdb-prefix", "fdb-maintenance-others", "fdb-family", "fdb-volume"),
+            *("fdb-global-classes", "fdb-global-prefix", "fdb-global-clocks", "fdb-to-unified"),
+            *("fdb-locks-upgrade", "fdb-locks-replace", "fdb-taint-storm", "fdb-halls"),
+            *("fdb-upgrade-eager", "fdb-maintenance-off"),
+        ),
+        "test_what_once_went_wrong_with_foundationdb_goes_well": (
+            "fdb-names | coordinators 10. | 1 | act:delete-object:Service",
         ),
     },
     "tests/operators/etcd/test_careless.py": {
@@ -50,6 +56,12 @@ EXAMPLES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "tests/operators/etcd/test_security.py": {
         "test_4_members_that_only_we_cannot_reach_are_left_alone": ("embedded-server-ca",),
     },
+    "tests/simulation/test_team_lives.py": {
+        "test_every_life_ends_in_order": ("25", "75", "125", "175", "225"),
+    },
+    "tests/unit/cli/test_simulate.py": {
+        "test_ctrl_c_ends_everything_and_tells_what_was_found": ("kill",),
+    },
     "tests/unit/app/simulate/test_campaign.py": {
         "test_every_plan_is_lived_once_and_one_in_twenty_twice": ("1", "2"),
     },
@@ -57,7 +69,7 @@ EXAMPLES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "test_a_fault_that_is_asked_for_comes_and_goes": ("crash loop",),
         "test_a_group_that_somebody_deletes_is_replaced_first": ("log", "stateless"),
         "test_while_the_database_says_nonsense_nothing_is_destroyed": (
-            *("no processes", "nothing in it", "empty"),
+            *("no processes", "nothing in it", "empty", "no configuration"),
         ),
         "test_who_is_deleted_and_goes_with_what_it_holds_waits_for_its_turn": ("False-2", "True-1"),
     },
@@ -81,13 +93,13 @@ EXAMPLES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "test_who_is_never_to_be_replaced_stays_as_it_is_with_its_data": ("unified",),
         "test_who_takes_it_back_in_the_middle_loses_nothing": (
             *("one is gone-unified", "a new one reports-unified", "the first shall go-split"),
-            *("one is gone-split",),
+            *("one is gone-split", "a new one reports-split"),
         ),
     },
     f"{_STORIES}/test_crashes.py": {
         "test_while_a_class_grows_and_shrinks": ("commit_proxy", "stateless", "log"),
         "test_while_a_cluster_is_made": ("unified",),
-        "test_while_a_group_is_replaced": ("without exclusion",),
+        "test_while_a_group_is_replaced": ("without exclusion", "storage"),
         "test_while_pods_are_made_anew_zone_by_zone": ("unified",),
         "test_while_processes_are_started_anew": ("split",),
     },
@@ -202,6 +214,7 @@ EXAMPLES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     },
     f"{_STORIES}/test_tls_together.py": {
         "test_at_once_with": (
+            "unified images-True",
             *("another line-False", "unified images-False", "a patch release-True", "a knob-True"),
             *("fewer processes-True", "more processes-True"),
         ),
@@ -211,7 +224,9 @@ EXAMPLES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
         "test_no_conversion_begins_by": ("rules that it does not fulfil",),
     },
     f"{_STORIES}/test_together_poisoned.py": {
-        "test_nonsense_stops_nobody": ("a beat of never", "a data center", "a moment long ago"),
+        "test_nonsense_stops_nobody": (
+            *("a beat of never", "a data center", "a moment long ago", "deep"),
+        ),
     },
     f"{_STORIES}/test_upgrading.py": {
         "test_a_way_that_is_none_is_refused_and_the_cluster_lives_on": (

@@ -60,6 +60,7 @@ def told(program: str) -> dict:
     return json.loads(ended.stdout)
 
 
+@pytest.mark.long
 @pytest.mark.patient(600)
 def test_every_case_is_answered_as_declared_and_every_property_matters():
     """Without the pairs, but for one of each base."""

@@ -10,11 +10,11 @@ from stateward.fdb.api.backups.kinds import BACKUPS, RESTORES
 from stateward.fdb.backups import caches as waking
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.caches import BackupCaches
-from stateward.fdb.backups.chores import CONTROLLER as CHORES
-from stateward.fdb.backups.chores import ChoreReconciler, Chores
+from stateward.fdb.backups.cleaning.chores import CONTROLLER as CHORES
+from stateward.fdb.backups.cleaning.chores import ChoreReconciler, Chores
+from stateward.fdb.backups.cleaning.expiring import Expiring
 from stateward.fdb.backups.controller import CONTROLLER, BackupReconciler
 from stateward.fdb.backups.drills.seen import DrillEyes
-from stateward.fdb.backups.expiring import Expiring
 from stateward.fdb.backups.observe import BackupEyes
 from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.backups.restores.controller import CONTROLLER as RESTORING
@@ -235,8 +235,9 @@ def _chore_controller(bench: _Bench, chores: Chores, line: WorkQueue[ObjectKey])
     leadership = bench.kit.elector.leadership
     databases = bench.around.databases
     client, clock = bench.acting.client, bench.kit.ports.clock
-    expiring = Expiring(client, databases, leadership, clock)
-    reconciler = ChoreReconciler(chores, expiring, client, databases, leadership)
+    caches = bench.caches
+    expiring = Expiring(client, databases, leadership, clock, caches=caches)
+    reconciler = ChoreReconciler(chores, expiring, client, databases, leadership, caches=caches)
     sources = (Source(bench.watched.backups, triggers.itself),)
     habits = Habits(_CHORES_AT_ONCE, _LONGEST_CHORE, _LONGEST_CHORE)
     return bench.controller(CHORES, reconciler, line, sources, habits)

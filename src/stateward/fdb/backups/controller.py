@@ -13,7 +13,7 @@ from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
 from stateward.fdb.backups import times
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.caches import cluster_of
-from stateward.fdb.backups.chores import Chores
+from stateward.fdb.backups.cleaning.chores import Chores
 from stateward.fdb.backups.observe import BackupEyes, look
 from stateward.fdb.backups.pipeline import going_steps, leaving_steps
 from stateward.fdb.backups.seen import BackupSeen

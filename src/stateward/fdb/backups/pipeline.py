@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stateward.core.clock import Clock
 from stateward.fdb.backups.acting import Acting
-from stateward.fdb.backups.chores import Chores
+from stateward.fdb.backups.cleaning.chores import Chores
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.backups.steps.drill_backup import DrillBackup
 from stateward.fdb.backups.steps.hold_backup import HoldBackup

@@ -18,6 +18,8 @@ from stateward.kube.crd.findings import Problem
 
 #: Seconds between two moments at least: a backup is looked at about twice in that time.
 _SHORTEST: Final = 60.0
+#: Seconds by which clocks of operators may differ.
+_AHEAD: Final = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def _times(text: str, since: float | None, last: float | None, now: float) -> Ti
         return Times()
     if schedule is None:
         return Times()
-    if since is None:
+    if since is None or since > now + _AHEAD:  # by a clock that was wrong
         return Times(None, last, None, schedule.next(now, now))
     return Times(since, last, schedule.last(since, now), schedule.next(since, now))
 

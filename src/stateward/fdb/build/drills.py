@@ -25,13 +25,16 @@ from stateward.fdb.api.kind import CLUSTERS, FoundationDBCluster
 from stateward.fdb.api.options import FaultDomain
 from stateward.fdb.api.processes import ClaimTemplate, PodTemplate, ProcessCounts, ProcessSettings
 from stateward.fdb.api.spec import FoundationDBClusterSpec
+from stateward.fdb.build.containers import DATA_VOLUME
 from stateward.fdb.build.metadata import Said, head, owner_of
-from stateward.fdb.model.names import DRILL, MAIN_CONTAINER, drill_name
+from stateward.fdb.model.names import DRILL, LEFT_VOLUMES, MAIN_CONTAINER, drill_name
 from stateward.kube.codec import Json, Part, plain
 from stateward.kube.resources import Resource
 
 #: Where every pod is a zone of its own: one copy needs no others.
 _NO_ZONES: Final = "foundationdb.org/none"
+#: What a person never says of what is left: it is neither adopted nor built upon.
+_LEFT_ALONE: Final = "drill"
 #: What a claim must not begin with: an empty database is to be filled.
 _FILLED: Final = ("dataSource", "dataSourceRef", "volumeName")
 
@@ -52,10 +55,10 @@ class Plan:
         """What all objects of it are called."""
         return drill_name(self.backup.metadata.name)
 
-    def document(self, resource: Resource[Any], spec: Part, **labels: str) -> Json:
+    def document(self, resource: Resource[Any], spec: Part, said: Said | None = None) -> Json:
         """Return an object of it: owned by the backup, and labelled."""
         metadata = self.backup.metadata
-        said = Said(labels | {DRILL: self.number})
+        said = (said or Said()).under({DRILL: self.number})
         owner = owner_of(BACKUPS, metadata.name, metadata.uid)
         made = head(resource, metadata.namespace, self.name, said, [owner])
         return made | {"spec": plain(spec)}
@@ -87,7 +90,8 @@ def throw_away(plan: Plan, source: FoundationDBCluster, labels: dict[str, str]) 
         processes=dict(_processes(said.processes, asked)),
         deletion_policy="Delete",
     )
-    return plan.document(CLUSTERS, spec, **labels)
+    # What an earlier cluster of the name left, volumes or all that runs on, is never taken over.
+    return plan.document(CLUSTERS, spec, Said(labels, {LEFT_VOLUMES: _LEFT_ALONE}))
 
 
 def _processes(
@@ -103,6 +107,21 @@ def _processes(
         pod = None if pod is None else unlabelled(pod)
         claim = None if claim is None else _empty(claim)
         yield name, replace(it, pod_template=pod, volume_claim_template=claim)
+
+
+def shared_volume(source: FoundationDBCluster) -> str:
+    """Return a volume that pods of a drill would share with those of the cluster; empty: none.
+
+    Two databases on one folder of a node, or waiting for one claim, are no drill.
+    """
+    templates = (it.pod_template for it in folded(source.spec).processes.values())
+    volumes = (one for it in templates if it is not None for one in it.spec.get("volumes") or ())
+    return next((str(it.get("name")) for it in volumes if _is_shared(it)), "")
+
+
+def _is_shared(volume: Json) -> bool:
+    is_data = volume.get("name") == DATA_VOLUME and "emptyDir" not in volume
+    return is_data or "persistentVolumeClaim" in volume
 
 
 def unlabelled(template: PodTemplate) -> PodTemplate:

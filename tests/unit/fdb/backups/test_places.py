@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
-from stateward.fdb.backups import observe
+from stateward.fdb.backups import beside
 from stateward.fdb.backups.caches import BackupCaches, cluster_of
 
 HERE = "blobstore://k@store:443/n?bucket=fdb-backups"
@@ -60,10 +60,10 @@ MINE = backup("mine", born="2")
 )
 def test_strangers(mine: FoundationDBBackup, other: FoundationDBBackup, found: object) -> None:
     caches: BackupCaches = Caches(mine, other)  # type: ignore[assignment]
-    assert observe._strangers(caches, mine, HERE) == found
+    assert beside.strangers(caches, mine, HERE) == found
 
 
 def test_mates() -> None:
     other = backup("o", url=HERE, tag="o")
     caches: BackupCaches = Caches(MINE, other)  # type: ignore[assignment]
-    assert observe._mates(caches, MINE, HERE) == ("o",)
+    assert beside.mates(caches, MINE, HERE) == ("o",)

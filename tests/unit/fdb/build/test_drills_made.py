@@ -70,6 +70,8 @@ def test_what_is_needed_to_read_the_data_is_as_in_the_cluster_and_nothing_else()
         "name": "nightly-drill",
         "namespace": "ns",
         "labels": {"team": "db", "stateward.dev/drill": "900"},
+        # What is left of an earlier cluster of the name is neither adopted nor built upon.
+        "annotations": {"foundationdb.org/left-volumes": "drill"},
         "ownerReferences": [
             {
                 "apiVersion": "apps.foundationdb.org/v1beta2",
@@ -91,6 +93,28 @@ def test_what_is_needed_to_read_the_data_is_as_in_the_cluster_and_nothing_else()
     for name in ("processGroupIDPrefix", "labels", "seedConnectionString", "lockOptions"):
         assert name not in spec
     assert spec["deletionPolicy"] == "Delete"
+
+
+@pytest.mark.parametrize(
+    ("volumes", "shared"),
+    [
+        ([], ""),
+        ([{"name": "data", "emptyDir": {}}], ""),
+        ([{"name": "certificates", "hostPath": {"path": "/etc/ssl"}}], ""),
+        ([{"name": "data", "hostPath": {"path": "/mnt/fdb"}}], "data"),
+        ([{"name": "logs", "persistentVolumeClaim": {"claimName": "one"}}], "logs"),
+    ],
+)
+@pytest.mark.parametrize("kind", ["general", "storage"])
+def test_a_volume_that_two_databases_would_share_is_found(
+    kind: str, volumes: list[Json], shared: str
+) -> None:
+    template = {"podTemplate": {"spec": {"volumes": volumes}}}
+    source = FoundationDBCluster(
+        metadata=ObjectMeta(name="shop", namespace="ns", uid="c1"),
+        spec=msgspec.convert({**SPEC, "processes": {kind: template}}, FoundationDBClusterSpec),
+    )
+    assert drills.shared_volume(source) == shared
 
 
 def test_templates_stay_but_for_labels_sizes_and_what_volumes_are_filled_from() -> None:

@@ -232,7 +232,12 @@ GONE = {"cluster": ClusterIs.GONE, "live": Unknown("none")}
         ("a", {**CLEANUP, "readers": ("again",)}, Retry),
         ("?", GONE, LetGo),
         ("?", {**GONE, **CLEANUP}, LetGo),
-        ("?", {**GONE, **CLEANUP, "seen_url": URL}, DeleteData),
+        ("?", {**GONE, **CLEANUP, "seen_url": URL, "seen_uid": "u1"}, DeleteData),
+        ("?", {**GONE, **CLEANUP, "seen_url": URL}, LetGo),  # whose it was nobody knows
+        ("?", {**GONE, **CLEANUP, "seen_url": URL, "seen_uid": "u1", "former_uid": "u1"}, LetGo),
+        ("c", {**CLEANUP, "url": ELSEWHERE}, LetGo),  # spec never said that it lies there
+        ("c", {**CLEANUP, "url": ELSEWHERE, "place": URL}, DeleteData),
+        ("c", {**CLEANUP, "url": ELSEWHERE, "used_urls": (URL,)}, DeleteData),
         ("?", {**GONE, "seen_url": URL}, LetGo),
         ("?", {"cluster": ClusterIs.UNMADE, "live": Unknown("none")}, LetGo),
     ],
@@ -243,7 +248,9 @@ def test_leaving(picture: str, over: dict[str, Any], found: type) -> None:
 
 def test_what_is_deleted_is_named_without_what_is_secret() -> None:
     begun = live("a", url="blobstore://key:secret@store:443/n?bucket=b")
-    found = backing.leaving(view("a", **CLEANUP, live=begun))
+    found = backing.leaving(
+        view("a", **CLEANUP, live=begun, url="blobstore://key@store:443/n?bucket=b")
+    )
     assert found == DeleteData("blobstore://key@store:443/n?bucket=b")
 
 
@@ -262,9 +269,28 @@ def test_what_somebody_else_moved_is_let_alone_and_one_that_is_over_is_begun_her
     assert isinstance(backing.leaving(replace(it, policy="cleanup", is_deleting=True)), LetGo)
 
 
-def test_another_place_in_the_spec_is_not_somebody_elses() -> None:
-    said = backing.modifying(view("d", url=ELSEWHERE, place=URL))
-    assert isinstance(said, Modify)
+@pytest.mark.parametrize(
+    ("before", "now"),
+    [
+        (URL, ELSEWHERE),
+        ("blobstore://old@store:443/n?bucket=b", "blobstore://new@store:443/n?bucket=b"),
+    ],
+)
+def test_another_place_or_account_in_the_spec_is_not_somebody_elses(before: str, now: str) -> None:
+    it = view("d", url=now, place=before, live=live("d", url=before))
+    assert isinstance(backing.modifying(it), Modify)
+    assert backing.known(it) is DONE
+
+
+def test_nothing_is_written_where_files_are_about_to_go_but_in_folders_which_are_its_own() -> None:
+    store = "blobstore://key@store:443/n?bucket=b"
+    assert backing.starting(view("-", url=store)) == Start(store)
+    for it in (view("-", url=store, leavers=("older",)), view("d", url=store, leavers=("older",))):
+        step = backing.starting if it.state and not it.state.stage.is_active else backing.modifying
+        found = step(it)
+        assert isinstance(found, Retry)
+        assert found.reason == "LeftoverLeaving"
+    assert backing.starting(view("-", leavers=("older",))) == Start(URL)
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ OURS = {it: Found(f"{it}-1", is_ours=True) for it in Piece}
 UIDS = {it: f"{it}-1" for it in Piece}
 CLUSTER, AGENTS, RESTORE = Piece
 THEIRS = Found("other", is_ours=False)
+LEFT = Found("other", is_ours=False, is_left=True)
 COMPLETED = Restored("completed", 9, 100)
 REFUSED = Restored(reason="BackupMissing", trouble="there is none", since=0.0)
 
@@ -75,6 +76,8 @@ def without(*pieces: Piece) -> dict[Piece, Found]:
         ({"due": 600.0, "found": {CLUSTER: THEIRS}}, "NameTaken"),
         ({"due": 600.0, "found": {RESTORE: THEIRS}}, "NameTaken"),
         ({"due": 600.0, "found": {AGENTS: replace(THEIRS, is_going=True)}}, "LeftoverLeaving"),
+        ({"due": 600.0, "found": {CLUSTER: LEFT, AGENTS: THEIRS}}, Drop({CLUSTER: "other"})),
+        ({"found": {CLUSTER: LEFT}}, None),
     ],
 )
 def test_when_one_is_begun(over: dict[str, Any], found: object) -> None:
@@ -153,6 +156,18 @@ def test_what_is_late_says_what_it_waited_for() -> None:
 
 def test_a_clock_that_was_set_back_ends_nothing() -> None:
     assert drilling.drilling(view("Verifying", now=10.0)) == Verify()
+
+
+def test_one_that_a_wrong_clock_began_ends() -> None:
+    late = drilling.drilling(view("Verifying", now=900.0 - HOUR))
+    assert isinstance(late, Verdict)
+    assert late.reason == "DrillTimedOut"
+
+
+@pytest.mark.parametrize("phase", ["", "MakingCluster", "Verifying", "Ending"])
+@pytest.mark.parametrize("over", [{}, {"is_asked": False}, {"is_deleting": True}])
+def test_while_nobody_sees_what_there_is_nothing_is_done(phase: str, over: dict[str, Any]) -> None:
+    told(drilling.drilling(view(phase, unseen="refused", due=600.0, **over)), "DrillWaits")
 
 
 @pytest.mark.parametrize(

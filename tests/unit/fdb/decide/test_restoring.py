@@ -69,6 +69,11 @@ def view(**over: Any) -> View:
         ({"record": BEGUN, "live": at("running")}, Retry, "RestoreRuns"),
         ({"record": BEGUN, "live": at("queued"), "is_paused": True}, Retry, "AgentsPaused"),
         ({"record": BEGUN, "live": at("queued"), "has_agents": False}, Blocked, "NoAgents"),
+        ({"has_agents": False}, Blocked, "NoAgents"),  # begun, it would lock the database
+        ({"record": BEGUN, "has_agents": False}, Blocked, "NoAgents"),
+        ({"record": CLEARING, "has_agents": False, "cleared": KEPT}, Blocked, "NoAgents"),
+        ({"record": CLEARING, "is_paused": True, "cleared": KEPT}, Retry, "AgentsPaused"),
+        ({"record": CLEARING, "is_paused": True, "cleared": GONE}, Begin, ""),
         ({"record": BEGUN, "live": at("completed")}, Done, ""),
         ({"record": replace(BEGUN, state="completed")}, Done, ""),
         ({"record": replace(BEGUN, uid="r1")}, Blocked, "RestoreForgotten"),

@@ -21,6 +21,7 @@ from stateward.fdb.status.backups.backup import BackupStage, BackupState, Point
 from stateward.fdb.status.backups.container import Container, Taken
 
 URL = "file:///b/backup-1"
+SECRET = "blobstore://key:secret@store:443/n?bucket=b"
 NOW = 100_000.0
 STATE = BackupState("t", BackupStage.DIFFERENTIAL, False, "u", URL, Point(9, 9.0))
 
@@ -36,6 +37,7 @@ def known(state: BackupState) -> Known[BackupState]:
         ({"tried_at": NOW - 3600}, Expire, ""),
         ({"tried_at": NOW - 3599}, Done, ""),
         ({"tried_at": NOW + 9000}, Done, ""),  # a clock was set back
+        ({"tried_at": NOW + 9e6}, Expire, ""),  # one was wrong
         ({"tried_at": NOW - 60, "not_expired": "silence"}, Retry, "BackupNotExpired"),
         ({"days": None}, Done, ""),
         ({"holder": "older"}, Done, ""),
@@ -47,6 +49,7 @@ def known(state: BackupState) -> Known[BackupState]:
         ({"former_uid": "u"}, Done, ""),  # that one was somebody else's
         ({"sharers": ("other",)}, Blocked, "BackupShared"),
         ({"readers": ("again",)}, Retry, "BackupBeingRestored"),
+        ({"readers": ("again", "nightly-drill")}, Done, ""),  # its own drill is nobody's concern
         ({"readers": ("again",), "tried_at": NOW - 60}, Done, ""),
     ],
 )
@@ -59,6 +62,15 @@ def test_when_it_is_looked_for(over: dict[str, Any], found: type, reason: str) -
     said = retaining.retaining(BackupView(**{**given, **over}), NOW)
     assert isinstance(said, found)
     assert getattr(said, "reason", "") == reason
+
+
+def test_where_it_is_looked_is_named_without_what_is_secret() -> None:
+    view = BackupView(
+        name="nightly", uid="1", generation=1, tag="t", wish="Running", is_one_time=False,
+        is_unmanaged=False, policy="noop", url="", period=9, cluster=ClusterIs.THERE,
+        live=known(replace(STATE, url=SECRET)), days=7, former_uid="",
+    )  # fmt: skip
+    assert retaining.retaining(view, NOW) == Expire("blobstore://key@store:443/n?bucket=b", 7)
 
 
 def container(*taken: Taken, first: int | None = 5) -> Container:

@@ -6,6 +6,7 @@ from typing import Any
 
 from fakes.fdb_backups import BackupStory, played
 from fakes.fdb_stories import single
+from stateward.emulate.fdb.backups.files import Unusable
 from stateward.fdb.api.backups.kinds import RESTORES
 from stateward.fdb.api.kind import CLUSTERS
 
@@ -244,5 +245,33 @@ def test_files_wait_for_a_restore_that_is_yet_to_be_begun() -> None:
         )
         it.drop("waits", RESTORES)
         await it.until("gone", lambda: not it.backup())
+
+    played(story)
+
+
+def test_one_goes_on_by_another_account() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(**stored())
+        await it.backed_up()
+        it.edit(**stored(accountName="other@store"))
+        await it.until("there", lambda: "other@store" in it.details().get("url", ""))
+        await it.until("well", lambda: it.said(it.backup(), "Ready") == ("True", "Reconciled"))
+        assert begun(it) == 1
+
+    played(story)
+
+
+def test_nothing_is_written_where_nobody_can_look() -> None:
+    async def story(it: BackupStory) -> None:
+        def refuse(folder: str) -> list[str]:
+            raise Unusable(f"Connection timed out ({folder})")
+
+        listed, it.it.files.list = it.it.files.list, refuse  # type: ignore[method-assign]
+        it.back_up(**stored())
+        await it.until("told", lambda: it.said(it.backup(), "Ready")[1] == "BackupUnknown")
+        await it.rest(200)
+        assert begun(it) == 0
+        it.it.files.list = listed  # type: ignore[method-assign]
+        await it.backed_up()
 
     played(story)

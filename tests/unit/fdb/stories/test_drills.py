@@ -316,6 +316,56 @@ def test_a_drill_whose_wish_is_spoilt_in_the_middle_goes_on_once_it_is_mended() 
     played(story)
 
 
+def test_what_a_drill_left_of_which_nothing_is_on_record_goes_before_the_next() -> None:
+    async def story(it: BackupStory) -> None:
+        await drilled(it)
+        await running(it, "MakingAgents")
+        was = it.it.world.api.get(CLUSTERS, ObjectKey(NAMESPACE, DRILL)).document()["metadata"][
+            "uid"
+        ]
+        it.tell(BACKUPS, "nightly", {"drill": {"run": None}})
+        await running(it, "Restoring")
+        now = it.it.world.api.get(CLUSTERS, ObjectKey(NAMESPACE, DRILL)).document()["metadata"][
+            "uid"
+        ]
+        assert now != was
+        await it.until("over", lambda: is_over(it))
+        assert is_proven(it)
+        assert left(it) == []
+
+    played(story)
+
+
+def test_nothing_is_proven_of_a_backup_that_somebody_else_moved() -> None:
+    async def story(it: BackupStory) -> None:
+        await drilled(it)
+        await it.by_hand("modify", "-t", "default", "-d", "file:///theirs/backup-1")
+        await it.until("told", lambda: "somebody else" in doing(it) and "drill" in doing(it), 600)
+        assert starts(it) == []
+        assert left(it) == []
+
+    played(story)
+
+
+def test_what_was_proven_of_a_database_is_not_of_another() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(drill={**SOON, "schedule": "*/30 * * * *"})
+        await it.backed_up()
+        await it.until("over", lambda: is_over(it), 3600)
+        assert is_proven(it)
+        it.delete(CLUSTERS, NAME)
+        await it.until("gone", lambda: it.said(it.backup(), "Degraded")[1] == "ClusterMissing")
+        await it.rest(120)
+        it.apply(single(), annotations={"foundationdb.org/left-volumes": "ignore"})
+        await it.reconciled()
+        await it.until(
+            "told", lambda: it.said(it.backup(), "BackupProven") == ("Unknown", "NeverDrilled"), 300
+        )
+        assert not {"last", "proven"} & drills(it).keys()
+
+    played(story)
+
+
 # ------------------------------------------------------------------ what it reads
 def test_what_a_drill_reads_is_not_looked_at_for_what_is_too_old(
     monkeypatch: pytest.MonkeyPatch,
@@ -326,7 +376,10 @@ def test_what_a_drill_reads_is_not_looked_at_for_what_is_too_old(
         await drilled(it, retention={"days": 10})
         await running(it, "MakingAgents")
         it.it.idle = True
-        await it.until("waits", lambda: it.said(it.backup(), "Ready")[1] == "BackupBeingRestored")
+        await it.rest(150)
+        assert it.said(it.backup(), "Ready") == ("True", "Reconciled"), (
+            "a drill is nobody's concern"
+        )
         many = len(it.typed("fdbbackup", "describe"))
         await it.rest(300)
         assert len(it.typed("fdbbackup", "describe")) == many

@@ -260,8 +260,25 @@ def test_one_that_goes_on_has_not_failed_whatever_it_waits_for() -> None:
         await it.rest(5)
         it.empty()
         it.restore(**known)
+        await it.until("begun", lambda: bool(it.restored().get("status", {}).get("uid")))
         it.drop()
         await it.until("told", lambda: it.said(it.restored(), "Ready")[1] == "NoAgents")
         assert it.said(it.restored(), "Failed") == ("False", "RestoreRuns")
+
+    played(story)
+
+
+def test_none_is_begun_where_nobody_would_restore() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.empty()
+        it.drop()
+        await it.until("gone", lambda: not it.backup())
+        it.restore(**known)
+        await it.until("told", lambda: it.said(it.restored(), "Failed") == ("True", "NoAgents"))
+        await it.rest(60)
+        assert it.typed("fdbrestore", "start") == []
+        it.back_up("agents", backupType="unmanaged")
+        await it.until("restored", lambda: ended(it))
 
     played(story)

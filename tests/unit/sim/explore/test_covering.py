@@ -9,7 +9,7 @@ from stateward.sim.explore import plans
 from stateward.sim.explore.covering import covering, feasible, ordered
 from stateward.sim.explore.scenes import place
 
-SPACES = plans.spaces([scene("PSC" + "gpea" * 4, name) for name in ("one", "grow", "two")], "ABCFK")
+SPACES = plans.spaces([scene("PSC" + "gpea" * 2, name) for name in ("one", "grow", "two")], "ABCFK")
 
 
 def test_every_fault_at_every_place_is_met_by_the_first_plans():
@@ -50,7 +50,7 @@ def test_a_short_run_has_plans_of_any_kind_too():
 
 
 def test_operators_of_several_data_centers_are_each_met_at_each_place():
-    here = scene("PSC" + "gpea" * 4, "one")
+    here = scene("PSC" + "gpea" * 2, "one")
     calls = [replace(it, process=f"op0-dc{1 + it.number % 3}.1") for it in here.calm.calls]
     several = replace(here, calm=replace(here.calm, calls=tuple(calls)))
     (space,) = plans.spaces([several], "A")

@@ -30,7 +30,8 @@ _ACCOUNT: Final = re.compile(r"([^\s/?&#:@]+@)?[^\s/?&#@]+")
 _NAME: Final = re.compile(r"[A-Za-z0-9_./-]+")
 #: Characters of all ranges on one command line.
 _LONGEST_LINE: Final = 1_000_000
-_BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+#: As S3 has them; and the one where programs look that are told of none.
+_BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|FDB_BACKUP_V2")
 _QUERY: Final = re.compile(r"[^\s?&#=]+=[^\s?&#]*")
 _PARAMETER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\s*=.*")
 #: What the operator itself tells a program.

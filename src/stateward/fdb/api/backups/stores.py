@@ -62,13 +62,15 @@ def store_of(url: str) -> BlobStore | None:
     >>> url = "blobstore://a@host:443/nightly-1?bucket=b&region=eu"
     >>> url_of(store_of(url), "", "") == url
     True
+    >>> store_of("blobstore://a@host:443/nightly").bucket
+    'FDB_BACKUP_V2'
     >>> store_of("file:///b")
     """
     parts = urls.blob_parts(url)
     if parts is None:
         return None
     account, name, parameters = parts
-    bucket = next((it for it in parameters if it.startswith(_BUCKET)), _BUCKET)
+    bucket = next((it for it in parameters if it.startswith(_BUCKET)), urls.OLD_BUCKET)
     rest = tuple(it for it in parameters if not it.startswith(_BUCKET))
     return BlobStore(
         account_name=account,

@@ -13,7 +13,7 @@ from typing import Final
 FILE: Final = "file://"
 _BLOB: Final = "blobstore://"
 #: Where programs look that are told of no bucket.
-_BUCKET: Final = "bucket=FDB_BACKUP_V2"
+OLD_BUCKET: Final = "bucket=FDB_BACKUP_V2"
 _MADE: Final = "/backup-"
 #: By these words an account is reached without TLS.
 _PLAIN: Final = ("sc=0", "secure_connection=0")
@@ -67,20 +67,21 @@ def is_at(live: str, wanted: str) -> bool:
     >>> is_at("file:///b2", "file:///b")
     False
     """
-    mine, asked = _key(live), _key(wanted)
-    if mine and asked and mine != asked:
+    if not _is_by_same(live, wanted):
         return False
     one, other = _essence(live), _essence(wanted)
     return one == other or (is_file(wanted) and one.startswith(other + _MADE))
 
 
 def is_as_asked(one: str, other: str) -> bool:
-    """Tell whether two places are asked for in the same words; who may look there does not count.
+    """Tell whether two places are asked for in the same words, but for a secret.
 
     >>> is_as_asked("blobstore://k@host:443/n?bucket=b", "blobstore://k@host:443/n?bucket=b&region=eu")
     False
+    >>> is_as_asked("blobstore://old@host:443/n?bucket=b", "blobstore://k@host:443/n?bucket=b")
+    False
     """
-    return _essence(one) == _essence(other)
+    return _is_by_same(one, other) and _essence(one) == _essence(other)
 
 
 def is_same(one: str, other: str) -> bool:
@@ -152,6 +153,12 @@ def _key(url: str) -> str:
     return (found["secret"] or "").partition(":")[0] if found is not None else ""
 
 
+def _is_by_same(one: str, other: str) -> bool:
+    """Tell whether two places are reached by one account, as far as both say."""
+    mine, asked = _key(one), _key(other)
+    return not (mine and asked) or mine == asked
+
+
 def _essence(url: str) -> str:
     """Return what tells one place from another."""
     found = _URL.fullmatch(url)
@@ -171,7 +178,7 @@ def _place(url: str) -> tuple[str, str]:
     host, _, name = path.partition("/")
     said = query.split("&")
     port = "" if _has_port(host) else f":{_port(said)}"
-    bucket = next((it for it in said if it.startswith("bucket=")), _BUCKET)
+    bucket = next((it for it in said if it.startswith("bucket=")), OLD_BUCKET)
     return f"{host.lower()}{port}?{bucket}", _simple(name)
 
 

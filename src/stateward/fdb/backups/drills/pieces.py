@@ -81,14 +81,15 @@ async def _live(client: Reader, resource: Resource[Any], key: ObjectKey) -> Obje
 
 def _found(live: ObjectMeta, piece: Piece, owner: str, run: Run | None) -> Found:
     by = live.controller
+    is_of_drills = by is not None and by.uid == owner and DRILL in live.labels
     is_ours = (
         run is not None
-        and by is not None
-        and by.uid == owner
-        and live.labels.get(DRILL) == number_of(run)
+        and is_of_drills
+        and live.labels[DRILL] == number_of(run)
         and run.uids.get(piece, live.uid) == live.uid
     )
-    return Found(live.uid, is_ours, live.deleting)
+    is_left = run is None and is_of_drills and not live.deleting
+    return Found(live.uid, is_ours, live.deleting, is_left)
 
 
 async def _groups_left(client: Reader, key: ObjectKey, run: Run | None) -> int:

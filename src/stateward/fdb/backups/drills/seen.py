@@ -16,11 +16,13 @@ from stateward.fdb.backups.drills import pieces
 from stateward.fdb.backups.drills.pieces import Pieces
 from stateward.fdb.backups.times import drill_times_of, moment
 from stateward.fdb.backups.whereabouts import Place, Places
+from stateward.fdb.build import drills as build
 from stateward.fdb.decide.backups.drills import DrillView, Piece, Restored, Run, Source
 from stateward.fdb.decide.backups.views import BackupView, ClusterIs
 from stateward.fdb.model.names import drill_name
 from stateward.kube import conditions
 from stateward.kube.client import Reader
+from stateward.kube.errors import ApiError
 from stateward.kube.meta import ObjectKey
 
 NOWHERE: Final = Place(ClusterIs.GONE)
@@ -58,12 +60,15 @@ async def look(
     asked = backup.spec.drill
     times = drill_times_of(backup, now)
     is_due = times.due is not None and not view.is_deleting
-    found = pieces.NOTHING
-    if run is not None or is_due:
-        found = await pieces.find(eyes.client, backup, run)
-    source = eyes.caches.clusters.get(cluster_of(backup))
+    found, there, unseen = pieces.NOTHING, NOWHERE, ""
     key = ObjectKey(backup.metadata.namespace, drill_name(backup.metadata.name))
-    there = NOWHERE if found.cluster is None else await eyes.places.find(key)
+    if run is not None or is_due:
+        try:
+            found = await pieces.find(eyes.client, backup, run)
+            there = NOWHERE if found.cluster is None else await eyes.places.find(key)
+        except ApiError as error:  # a backup goes on where its drills cannot
+            unseen = error.message
+    source = eyes.caches.clusters.get(cluster_of(backup))
     timeout = asked.timeout_seconds if asked is not None else None
     drilling = DrillView(
         name=key.name,
@@ -79,6 +84,7 @@ async def look(
         source=_source(backup, view),
         hindrance=_hindrance(view, source),
         found=found.found,
+        unseen=unseen,
         groups_left=found.groups_left,
         is_available=_is_available(found, there),
         doing=found.cluster.status.doing if found.cluster is not None else "",
@@ -131,6 +137,13 @@ def _hindrance(view: BackupView, source: FoundationDBCluster | None) -> str:
         return "the backed-up cluster, which its own is to be like, is not there or has no database"
     if view.state is None:
         return "nobody knows how the backup is"
+    if view.is_elsewhere:
+        return f"what tag {view.tag} has lies where somebody else had it go"
+    if volume := build.shared_volume(source):
+        return (
+            f"volume {volume} of the pod template must not be a claim, or a folder with the data:"
+            " the throw-away cluster would share it"
+        )
     return ""
 
 

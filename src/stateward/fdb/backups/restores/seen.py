@@ -139,8 +139,9 @@ async def _live(
 async def _paused(
     eyes: RestoreEyes, restore: FoundationDBRestore, place: Place, live: Fact[RestoreState]
 ) -> bool | None:
-    """Tell whether agents do nothing, where that matters: while they shall restore."""
-    if not isinstance(live, Known) or not live.value.stage.is_active:
+    """Tell whether agents do nothing, where that matters: while they shall restore, or soon."""
+    is_soon = restore.status.clearing is not None
+    if not isinstance(live, Known) or not (live.value.stage.is_active or is_soon):
         return None
     if place.connection is None or place.version is None:
         return None

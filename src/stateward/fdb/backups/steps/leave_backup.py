@@ -6,7 +6,7 @@ from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
 from stateward.core.version import Version
 from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.backups.acting import Acting
-from stateward.fdb.backups.chores import Chore, Chores
+from stateward.fdb.backups.cleaning.chores import Chore, Chores
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.decide.backups import backing
 from stateward.fdb.decide.backups.views import Abort, DeleteData, LetGo
@@ -27,6 +27,8 @@ class LeaveBackup:
     async def run(self, seen: BackupSeen) -> Outcome:
         """Do the next thing."""
         found = backing.leaving(seen.view)
+        if not isinstance(found, DeleteData):
+            self._chores.withdraw(seen.backup.metadata.key)
         match found:
             case LetGo():
                 return await self._acting.hold(BACKUPS, seen.backup, held=False) or DONE

@@ -7,7 +7,7 @@ from functools import partial
 from stateward.core.clock import Clock
 from stateward.core.outcome import DONE, Outcome
 from stateward.core.version import Version
-from stateward.fdb.backups.chores import Chore, Chores
+from stateward.fdb.backups.cleaning.chores import Chore, Chores
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.decide.backups import retaining
 from stateward.fdb.decide.backups.views import Expire
@@ -26,6 +26,7 @@ class RetainBackup:
         """Ask for it, if it is time: nothing waits for it."""
         found = retaining.retaining(seen.view, self._clock.now())
         if not isinstance(found, Expire):
+            self._chores.withdraw(seen.backup.metadata.key)
             return found
         metadata = seen.backup.metadata
         version = seen.version or Version.parse(seen.backup.spec.version)

@@ -7,33 +7,40 @@ from typing import Final
 from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.facts import Unknown
-from stateward.core.outcome import Blocked
+from stateward.core.outcome import Blocked, Retry
 from stateward.fdb.admin.backups.ports import BackupAdmin
+from stateward.fdb.api.backups import urls
 from stateward.fdb.decide.backups import belonging
 from stateward.fdb.decide.backups.views import BackupView
 from stateward.fdb.status.backups.container import Container
 
 #: Seconds for which what lies in a store is not read again.
 _AGAIN: Final = 600.0
+#: Seconds until one that could not be read is.
+_UNSEEN: Final = 30.0
 
 
 class Strange:
-    """Finds backups of which the database knows nothing, as far as can be seen."""
+    """Finds backups of which the database knows nothing; where nobody can see, nobody writes."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         #: By the UID of an object: where it found another's backup, and until when that counts.
         self._found: dict[str, tuple[str, float]] = {}
 
-    async def at(self, view: BackupView, admin: BackupAdmin, url: str) -> Blocked | None:
-        """Return that one is at a place where another is to be written."""
+    async def at(self, view: BackupView, admin: BackupAdmin, url: str) -> Blocked | Retry | None:
+        """Return that one is at a place where another is to be written, or may be."""
         if not belonging.must_look(view, url):
             return None
         now = self._clock.monotonic()
         before, until = self._found.get(view.uid, ("", 0.0))
         if before != url or until <= now:
             self._found.pop(view.uid, None)
-            if not belonging.has_data(await _described(admin, url)):
+            found = await _described(admin, url)
+            if isinstance(found, Unknown):
+                words = f"nobody knows whether another backup is at {urls.shown(url)}"
+                return Retry(_UNSEEN, "BackupUnknown", f"{words}: {found.reason}")
+            if not belonging.has_data(found):
                 return None
             self._found[view.uid] = url, now + _AGAIN
         whose = "a database that knows nothing of this one"

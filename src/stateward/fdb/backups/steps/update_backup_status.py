@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stateward.core.outcome import DONE, Outcome
 from stateward.fdb.api.backups import urls
+from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
 from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.seen import BackupSeen
@@ -12,6 +13,18 @@ from stateward.fdb.decide.backups import backing, belonging
 from stateward.fdb.decide.backups.belonging import Belongs
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
+
+
+def _forgotten(status: FoundationDBBackupStatus) -> Json:
+    """Return what schedules and drills told of the database of before: nothing of it is proven."""
+    said: Json = {}
+    if status.schedule is not None:
+        said["schedule"] = {"last": None, "lastURL": None}
+    if status.drill is not None:
+        said["drill"] = {"last": None, "proven": None, "provenVersion": None}
+        if status.drill.run is not None:
+            said["drill"]["run"] = {"phase": "Ending"}
+    return said
 
 
 class UpdateBackupStatus:
@@ -51,8 +64,8 @@ class UpdateBackupStatus:
         }
         if found.is_new:
             said |= {"backupDetails": None, "retention": None, "place": None, "usedURLs": None}
-        if found.is_new and seen.backup.status.schedule is not None:
-            said["schedule"] = {"last": None}
+        if found.is_new:
+            said |= _forgotten(seen.backup.status)
         await self._write(seen, said)
 
     async def _write(self, seen: BackupSeen, said: Json) -> None:

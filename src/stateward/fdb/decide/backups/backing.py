@@ -78,7 +78,7 @@ def starting(view: BackupView) -> Start | Outcome:
     if state.stage is BackupStage.ABORTING:
         return Retry(_ENDING, "BackupEnding", "the backup of before is about to end")
     if not state.stage.is_active:
-        return belonging.stranger(view, view.url) or Start(view.url)
+        return _emptied(view, view.url) or belonging.stranger(view, view.url) or Start(view.url)
     if view.ends and not view.is_one_time:
         words = "the backup of before ends with its snapshot, and is begun anew then"
         return Retry(_ENDING, "BackupEnding", words + _stuck(view))
@@ -143,12 +143,21 @@ def modifying(view: BackupView) -> Modify | Outcome:
         # Two changes to one folder would have two backups share it.
         own = f"{view.name}-{view.uid[:8]}-{view.generation}"
         url = urls.below(view.url, own) if urls.is_file(view.url) else view.url
-        if taken := belonging.stranger(view, url):
+        if taken := _emptied(view, url) or belonging.stranger(view, url):
             return taken
     running = state.running
     if running is not None and running.interval and running.interval != view.period:
         period = view.period
     return DONE if url is None and period is None else Modify(state.uid, url, period)
+
+
+def _emptied(view: BackupView, url: str) -> Retry | None:
+    """Return that files are about to go from where others would be written; folders are own."""
+    if urls.is_file(url) or not view.leavers:
+        return None
+    who = some_of(view.leavers, _SHOWN)
+    words = f"waiting for {who} to go, with the files in the same place"
+    return Retry(_ENDING, "LeftoverLeaving", words)
 
 
 # ------------------------------------------------------------------ deletion
@@ -159,7 +168,8 @@ def leaving(view: BackupView) -> Leaving | Outcome:
     if view.holder or view.is_elsewhere:
         return LetGo(f"the backup is {view.holder or 'somebody else'}'s")
     if view.cluster is ClusterIs.GONE:
-        return _files(view, view.seen_url)
+        is_ours = view.former_uid is not None and view.seen_uid not in ("", view.former_uid)
+        return _files(view, view.seen_url if is_ours else "")
     if view.cluster is ClusterIs.UNMADE and not view.seen_url:
         return LetGo("there was never a backup")
     state = view.state
@@ -184,6 +194,8 @@ def _files(view: BackupView, url: str) -> Leaving | Outcome:
     """Return what becomes of the files of a backup that does not go on."""
     if view.policy != "cleanup" or not url:
         return LetGo("the backup does not go on")
+    if not any(urls.is_at(url, it) for it in (view.url, view.place, *view.used_urls) if it):
+        return LetGo("it lies where spec never said: somebody else put it there")
     if view.sharers:
         who = some_of(view.sharers, _SHOWN)
         return Blocked(

@@ -9,7 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from stateward.core.facts import Unknown
 from stateward.core.outcome import Blocked
 from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
@@ -38,7 +37,8 @@ def belonging(view: BackupView, status: FoundationDBBackupStatus) -> Belongs | N
     """Return what must be on record before anything is done; None: it is."""
     if is_another(view):
         was = view.seen_url or view.url
-        every = kept((*view.former_urls, *view.used_urls), was)
+        last = status.schedule.last_url if status.schedule is not None else ""
+        every = kept((*view.former_urls, *view.used_urls, *filter(None, [last])), was)
         return Belongs(view.cluster_uid, _former(view), every, is_new=True)
     if view.former_uid is None:
         told = "" if status.backup_details is not None else _former(view)
@@ -89,9 +89,9 @@ def kept(some: tuple[str, ...], more: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*map(urls.bare, some), urls.bare(more)]))[-_KEPT:]
 
 
-def has_data(found: Container | Unknown) -> bool:
-    """Tell whether it is sure that there is a backup: who cannot look is told by who starts one."""
-    return isinstance(found, Container) and found.exists and found.snapshots > 0
+def has_data(found: Container) -> bool:
+    """Tell whether there is a backup."""
+    return found.exists and found.snapshots > 0
 
 
 def refused(url: str, whose: str, other: str = "") -> Blocked:

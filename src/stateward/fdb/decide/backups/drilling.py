@@ -58,6 +58,8 @@ _REFUSALS: Final = frozenset(
 def drilling(view: DrillView) -> Act | Outcome:
     """Return what is to be done about the drills of a backup."""
     run = view.run
+    if view.unseen:
+        return Retry(_AGAIN, "DrillWaits", f"what there is of drills must be known: {view.unseen}")
     if run is None:
         return _idle(view)
     if view.is_asked and not view.is_deleting and view.due is not None:
@@ -67,7 +69,8 @@ def drilling(view: DrillView) -> Act | Outcome:
     if not view.is_asked or view.is_deleting:
         return Move("Ending")
     found = _running(view, run)
-    if run.began + view.timeout > view.now or isinstance(found, Verdict):
+    is_in_time = view.now - view.timeout < run.began < view.now + view.timeout
+    if is_in_time or isinstance(found, Verdict):
         return found
     return Verdict("DrillTimedOut", _late(view, run, found))
 
@@ -83,13 +86,22 @@ def _idle(view: DrillView) -> Act | Outcome:
         return Arm()
     if view.due is None:
         return DONE
-    if view.found:
-        return _taken(view, *next(iter(view.found.items())))
+    return _in_the_way(view) or _opening(view, view.due)
+
+
+def _opening(view: DrillView, due: float) -> Act | Outcome:
     if view.hindrance:
         return Retry(_AGAIN, "DrillWaits", f"a drill is due, and {view.hindrance}")
     if view.source is None:
         return Retry(_AGAIN, "DrillWaits", "a drill is due, and nothing can be restored yet")
-    return Open(view.due, view.source)
+    return Open(due, view.source)
+
+
+def _in_the_way(view: DrillView) -> Act | Outcome | None:
+    """Return what becomes of what is there already; None: nothing is."""
+    if left := {piece: it.uid for piece, it in view.found.items() if it.is_left}:
+        return Drop({it: left[it] for it in reversed(Piece) if it in left})
+    return _taken(view, *next(iter(view.found.items()))) if view.found else None
 
 
 def _taken(view: DrillView, piece: Piece, found: Found) -> Outcome:

@@ -27,6 +27,8 @@ class Found:
     #: Whether it was made by this very drill: by its owner, its label and, once on record, its UID.
     is_ours: bool
     is_going: bool = False
+    #: Whether an earlier drill of this backup made it, of which nothing is on record any more.
+    is_left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +93,8 @@ class DrillView:
     #: Why none can be begun; empty: nothing stands against it.
     hindrance: str = ""
     found: Mapping[Piece, Found] = field(default_factory=dict)
+    #: Why nobody knows what of it is there; empty: that is known.
+    unseen: str = ""
     #: How many process groups of its cluster are still there, once the cluster is gone.
     groups_left: int = 0
     #: Whether the throw-away database takes transactions, and what its cluster does.

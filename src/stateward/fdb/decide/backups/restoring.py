@@ -37,6 +37,11 @@ _LATE: Final = 60.0
 _LEFT: Final = 20.0
 _SHOWN: Final = 3
 _ANOTHER: Final = "delete this object, and make another one"
+_NO_AGENTS: Final = Blocked(
+    "NoAgents",
+    "a restore is done by backup agents of its cluster, and no FoundationDBBackup has any",
+    "make one with spec.backupType: unmanaged, which has agents and no backup",
+)
 
 
 def tag_of(uid: str) -> str:
@@ -104,6 +109,8 @@ def _beginning(view: RestoreView) -> Note | Clear | Begin | Outcome:
         who = some_of(view.others, _SHOWN)
         words = f"{who} is restored into this database, which one restore at a time locks"
         return Retry(_FOLLOWED, "AnotherRestoreRuns", words)
+    if not view.has_agents:
+        return _NO_AGENTS  # begun, it would lock the database until somebody comes
     if not view.record.is_begun:
         return Note()
     return Begin() if view.record.clearing_at is None else _clearing(view, view.record.clearing_at)
@@ -116,6 +123,8 @@ def _clearing(view: RestoreView, since: float) -> Clear | Begin | Outcome:
         return Retry(_AGAIN, "RestoreUnknown", f"nobody knows whether keys are cleared: {why}")
     if view.cleared.value:
         return Begin()
+    if view.is_paused:
+        return Retry(_FOLLOWED, "AgentsPaused", "keys are cleared once agents are not paused")
     left = min(_LATE, since + _LATE - view.now)
     if left > 0:
         words = "keys are cleared a minute after that was said; deleting this object prevents it"
@@ -136,11 +145,7 @@ def _followed(view: RestoreView, state: RestoreState) -> Outcome:
         words = "all backup agents of the cluster are paused, and nobody restores"
         return Retry(_FOLLOWED, "AgentsPaused", words)
     if not view.has_agents:
-        return Blocked(
-            "NoAgents",
-            "a restore is done by backup agents of its cluster, and no FoundationDBBackup has any",
-            "make one with spec.backupType: unmanaged, which has agents and no backup",
-        )
+        return _NO_AGENTS
     done = f"{state.blocks_done} of {state.blocks} blocks" if state.blocks else state.stage
     return Retry(_FOLLOWED, "RestoreRuns", f"restoring: {done}")
 

@@ -17,6 +17,8 @@ from stateward.core.outcome import DONE, Outcome
 from stateward.core.version import Version
 from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
+from stateward.fdb.backups import beside
+from stateward.fdb.backups.caches import BackupCaches
 from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.cluster.hands.intent import Getter
 from stateward.fdb.cluster.hands.saying import wrote
@@ -74,6 +76,10 @@ class Chores:
         """Let it be asked for once more."""
         self.forget(chore.uid)
 
+    def withdraw(self, key: ObjectKey) -> None:
+        """Let nothing be begun for an object any more."""
+        self._asked.pop(key, None)
+
     def forget(self, uid: str) -> None:
         """Let go of what was kept for an object."""
         self._said.pop(uid, None)
@@ -116,8 +122,11 @@ class ChoreReconciler:
         client: Getter,
         databases: BackupDatabases,
         leading: Leading,
+        *,
+        caches: BackupCaches,
     ) -> None:
         self._chores = chores
+        self._caches = caches
         self._expirer = expirer
         self._client = client
         self._databases = databases
@@ -156,4 +165,7 @@ class ChoreReconciler:
         except NotFound:
             return False
         same = live.metadata.uid == chore.uid and live.metadata.deleting
-        return same and live.spec.deletion_policy == "cleanup"
+        if not same or live.spec.deletion_policy != "cleanup":
+            return False
+        # It may have waited for its turn, and somebody reads there by now.
+        return not beside.needing(self._caches, live, chore.url)

@@ -12,7 +12,9 @@ from stateward.fdb.admin.backups.ports import Expiry
 from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.backup import BackupExpiry
 from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
-from stateward.fdb.backups.chores import Chore, Leading
+from stateward.fdb.backups import beside
+from stateward.fdb.backups.caches import BackupCaches
+from stateward.fdb.backups.cleaning.chores import Chore, Leading
 from stateward.fdb.backups.observe import tried_at
 from stateward.fdb.backups.ports import BackupDatabases, BackupFiles
 from stateward.fdb.cluster.hands.saying import wrote
@@ -25,9 +27,16 @@ class Expiring:
     """Looks at a container, and deletes what no restore could still need."""
 
     def __init__(
-        self, client: Client, databases: BackupDatabases, leading: Leading, clock: Clock
+        self,
+        client: Client,
+        databases: BackupDatabases,
+        leading: Leading,
+        clock: Clock,
+        *,
+        caches: BackupCaches,
     ) -> None:
         self._client = client
+        self._caches = caches
         self._databases = databases
         self._leading = leading
         self._clock = clock
@@ -55,7 +64,7 @@ class Expiring:
         asked = live.spec.retention
         if live.metadata.uid != chore.uid or live.metadata.deleting:
             return None
-        if asked is None or asked.days != days:
+        if asked is None or asked.days != days or beside.needing(self._caches, live, chore.url):
             return None
         is_due = retaining.is_due(tried_at(live.status.retention), self._clock.now())
         return live if is_due else None
@@ -76,6 +85,8 @@ class Expiring:
             await files.expire(chore.url, what)
         except PeerError as error:
             return {"trouble": error.message}
+        except ValueError as error:  # that is no place to look at: trying again changes nothing
+            return {"trouble": str(error)}
         where = urls.shown(chore.url)
         wrote("old data of a backup was deleted", object=str(chore.key), url=where)
         return {
