@@ -41,7 +41,7 @@ class BackupReader(Protocol):
         """Return what agents could not do since it could last be restored, if anybody says so."""
 
     async def describe(self, url: str) -> Container | Unknown:
-        """Return what can be restored from a container."""
+        """Return what can be restored from a container; raise where that is no place for one."""
 
 
 class BackupAdmin(BackupReader, Protocol):

@@ -67,8 +67,11 @@ class ProgramBackups(_Programs, BackupAdmin):
         """Return what can be restored from a container."""
         words = ["describe", "-d", check_url(url), "--json"]
         answer = await self._run(_BACKUP, words, _READING)
-        if answers.refused(answer) is Refusal.BACKUP_MISSING:
+        refused = answers.refused(answer)
+        if refused is Refusal.BACKUP_MISSING:
             return Container(url, exists=False)
+        if refused is Refusal.DESTINATION_INVALID:
+            raise answers.objection(answer, "fdbbackup describe")
         return _unread(answer, "fdbbackup describe") or container.read(answer.out, url)
 
     # ------------------------------------------------------------------ changing

@@ -9,6 +9,7 @@ from stateward.core.errors import PeerError
 from stateward.core.facts import Unknown
 from stateward.core.outcome import Blocked, Retry
 from stateward.fdb.admin.backups.ports import BackupAdmin
+from stateward.fdb.admin.errors import DatabaseRefused, Refusal
 from stateward.fdb.api.backups import urls
 from stateward.fdb.decide.backups import belonging
 from stateward.fdb.decide.backups.views import BackupView
@@ -50,5 +51,9 @@ class Strange:
 async def _described(admin: BackupAdmin, url: str) -> Container | Unknown:
     try:
         return await admin.describe(url)
+    except DatabaseRefused as error:
+        if error.refusal is Refusal.DESTINATION_INVALID:
+            return Container(url, exists=False)  # who starts one there hears why not
+        return Unknown(error.message)
     except PeerError as error:
         return Unknown(error.message)

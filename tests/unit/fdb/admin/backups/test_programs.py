@@ -240,3 +240,10 @@ def test_what_is_no_place_for_a_backup(url: str) -> None:
 def test_what_cannot_be_is_refused_before_anybody_is_asked(make: Callable[[], object]) -> None:
     with pytest.raises(ValueError, match=r"must|exactly one"):
         make()
+
+
+def test_what_is_no_place_for_a_backup_is_refused_and_not_unknown() -> None:
+    words = "ERROR: 'Backup Container URL invalid' on URL 'blobstore://x/../y'"
+    _, found = ask(lambda b, _: b.describe(URL), Answer(1, "", words))
+    assert isinstance(found, DatabaseRefused)
+    assert found.refusal is Refusal.DESTINATION_INVALID
