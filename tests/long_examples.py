@@ -56,9 +56,6 @@ EXAMPLES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "tests/operators/etcd/test_security.py": {
         "test_4_members_that_only_we_cannot_reach_are_left_alone": ("embedded-server-ca",),
     },
-    "tests/simulation/test_team_lives.py": {
-        "test_every_life_ends_in_order": ("25", "75", "125", "175", "225"),
-    },
     "tests/unit/cli/test_simulate.py": {
         "test_ctrl_c_ends_everything_and_tells_what_was_found": ("kill",),
     },

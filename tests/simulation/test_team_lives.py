@@ -11,7 +11,7 @@ import pytest
 from stateward.sim import teams, world
 from stateward.sim.network import CALM, STORM, Mix
 
-SEEDS, USUAL = 1_000, 250
+SEEDS, USUAL = 1_000, 125
 CHUNK = 25
 LIVES = [
     pytest.param(it, marks=[pytest.mark.long] if it >= USUAL else [])
