@@ -7,7 +7,7 @@ Death comes right after the n-th call was carried out, with its answer unheard, 
 first. Death right before call n+1 leaves the same behind as death right after call n, because the
 operator keeps nothing that outlives it; that this is so is seen where it costs little.
 
-``make test`` tries every n of falling asleep, and of the other operations the part that is their
+``make test`` tries every n of falling asleep, and of most other operations the part that is their
 own; ``--every-story`` tries them all. The simulation dies at every call of every scenario, in a model.
 """
 
@@ -45,9 +45,8 @@ IN_PARTS = [
     for usual, it in enumerate(OPERATIONS, 1)
     for part in range(1, PARTS + 1)
 ]
-#: Each of them waits until etcd lets a member in, so there are more parts.
+#: Each of them waits minutes until etcd lets a member in, so there are more parts.
 REPLACE_PARTS = 10
-REPLACING = [pytest.param(it, marks=_left_out(it, [1])) for it in range(1, REPLACE_PARTS + 1)]
 
 
 @pytest.mark.parametrize(("operation", "part"), IN_PARTS)
@@ -62,7 +61,8 @@ async def test_a_crash_on_either_side_of_a_call_is_mended(plane: str, operation:
     await _sweep(plane, operation, 1, stride=1, sides=tuple(Side))
 
 
-@pytest.mark.parametrize("part", REPLACING)
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(1, REPLACE_PARTS + 1))
 async def test_a_crash_while_a_member_is_replaced_is_mended(plane: str, part: int) -> None:
     """On a real plane only a sample is tried; the printed line says how many n that were."""
     await _sweep(plane, REPLACE, part, stride=REPLACE_PARTS)
