@@ -52,6 +52,7 @@ def test_every_chapter_comes_true(tmp_path: Path) -> None:
     assert nothing_is_left(tmp_path)
 
 
+@pytest.mark.long  # each chapter is there always
 def test_a_check_of_seeds_loses_nothing_and_prints_a_report_alone(tmp_path: Path) -> None:
     process = start(tmp_path, "--check", "--seed", "4", "--seeds", "2")
     told, progress = process.communicate(timeout=PATIENCE)

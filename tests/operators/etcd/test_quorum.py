@@ -43,6 +43,7 @@ def is_lost(cluster: EtcdCluster) -> bool:
     return said(cluster, "Quorate")[1] == "QuorumLost"
 
 
+@pytest.mark.long  # all three hang always
 async def test_row_4_two_of_three_hang_and_come_back(plane: str) -> None:
     async with world(plane) as it, it.operating():
         before = await three(it)

@@ -110,6 +110,7 @@ async def test_an_approval_that_is_withdrawn_before_force_leaves_all_as_it_was(
             assert "RemoveMember" not in await told(it)
 
 
+@pytest.mark.long  # one before force is there always
 async def test_an_approval_that_is_withdrawn_after_force_comes_too_late(plane: str) -> None:
     """A survivor may have started alone by then: others on their old volumes would be a second cluster."""
     async with world(plane) as it:

@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from operators.fdb.fdb_hands import CLUSTER, mark, until
 from operators.fdb.fdb_worlds import PACE, World, world
 from stateward.emulate.fdb.programs.pace import VARIABLE as PACE_VARIABLE
@@ -32,6 +34,7 @@ def replacing(**more: Any) -> Json:
     return {"waitBetweenRemovalsSeconds": 0, "replacements": replacements}
 
 
+@pytest.mark.long  # minutes of a CronJob
 async def test_who_is_missing_is_found_by_the_job_and_replaced_by_the_operator(plane: str) -> None:
     async with world(plane) as it, it.operating(Detector("stateward:0.1.0")):
         await it.create(CLUSTER, automationOptions=replacing(failureDetectionTimeSeconds=86_400))

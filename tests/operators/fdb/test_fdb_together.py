@@ -72,6 +72,7 @@ async def two_operators(plane: str, *, nodes: int = 3) -> AsyncGenerator[World, 
         yield it
 
 
+@pytest.mark.long  # an upgrade of both is one restart, too
 async def test_a_knob_for_two_operators_is_one_restart(plane: str) -> None:
     async with two_operators(plane) as it:
         await both(it, **TOGETHER)

@@ -137,6 +137,7 @@ def in_one_object() -> Json:
     return {"general": {**general, "podTemplate": template, "customParameters": [hall]}}
 
 
+@pytest.mark.long  # virtual time has it always
 async def test_three_halls_in_one_object_keep_as_many_each(plane: str) -> None:
     async with world(plane) as it, it.operating():
         counts = {"storage": 6, "log": 9, "stateless": 1}

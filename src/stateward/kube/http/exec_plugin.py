@@ -76,7 +76,7 @@ class PluginCredentials:
             task.exception()  # every caller may have gone: nobody else would ever look at it
 
     async def _output(self) -> bytes:
-        process = await _started(self._plugin)
+        process = await _wholly_started(self._plugin)
         try:
             async with asyncio.timeout(self._timeout):
                 output, complaints = await process.communicate()
@@ -95,6 +95,17 @@ class PluginCredentials:
                 hint="log in again, or run it by hand",
             )
         return output
+
+
+async def _wholly_started(plugin: ExecPlugin) -> asyncio.subprocess.Process:
+    """Start it, also for who is cancelled meanwhile: half started, its children would run on."""
+    starting = asyncio.create_task(_started(plugin))
+    try:
+        return await asyncio.shield(starting)
+    except asyncio.CancelledError:
+        with suppress(UsageError):
+            await _ended(await starting)
+        raise
 
 
 async def _started(plugin: ExecPlugin) -> asyncio.subprocess.Process:

@@ -317,13 +317,17 @@ async def test_a_caller_that_gives_up_does_not_end_the_run(plugin: Plugin, tmp_p
     assert plugin.runs == 1
 
 
-async def test_closing_ends_a_run(plugin: Plugin) -> None:
+@pytest.mark.parametrize("after", [0, 0.001, 0.003, 0.005, 0.05])
+async def test_closing_ends_a_run_also_one_that_is_about_to_begin(
+    plugin: Plugin, after: float
+) -> None:
     plugin.does("sleep 100")
     credentials = plugin.credentials()
     caller = asyncio.create_task(credentials.current())
-    await asyncio.sleep(0.05)
+    await asyncio.sleep(after)
 
-    await credentials.close()
+    async with asyncio.timeout(50):
+        await credentials.close()
 
     with pytest.raises(asyncio.CancelledError):
         await caller
