@@ -84,13 +84,9 @@ def _has_files(other: FoundationDBBackup, backup: FoundationDBBackup, url: str) 
     return bool(wanted) and not waits and urls.is_within(wanted, url)
 
 
-def mates(
-    caches: BackupCaches, backup: FoundationDBBackup, url: str, *, leaving: bool = False
-) -> tuple[str, ...]:
-    """Return who else of the database has its backup where this one shall lie; or takes it away."""
+def mates(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
+    """Return who else of the database has its backup where this one shall lie."""
     some = (it for it in neighbours(caches, backup) if not _is_one(it, backup))
-    if leaving:
-        some = (it for it in some if it.metadata.deleting and it.spec.deletion_policy == "cleanup")
     return _beside(backup, (it for it in some if (at := told(it)) and urls.touch(at, url)))
 
 

@@ -19,6 +19,7 @@ from stateward.fdb.backups.pipeline import going_steps, leaving_steps
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.backups.steps.drill_backup import DrillBackup
 from stateward.fdb.backups.steps.retain_backup import RetainBackup
+from stateward.fdb.backups.steps.strange import Strange
 from stateward.fdb.backups.steps.update_backup_agents import UpdateBackupAgents
 from stateward.fdb.backups.telling import StatusWriter, Voice, looked_at_again
 from stateward.fdb.build.backup_agents import wanted_agents
@@ -54,7 +55,8 @@ class BackupReconciler:
         clock = voice.clock
         retain = RetainBackup(chores, clock)
         drill = DrillBackup(acting, eyes.databases)
-        self._going = going_steps(acting, clock, self._agents, retain, drill)
+        strange = Strange(clock, chores)
+        self._going = going_steps(acting, clock, self._agents, retain, drill, strange=strange)
         self._leaving = leaving_steps(acting, chores, drill)
 
     async def reconcile(self, key: ObjectKey) -> Outcome:

@@ -139,7 +139,6 @@ def _view(
         pausers=beside.names(it for it in speaking if it.spec.backup_state == "Paused"),
         runners=beside.names(it for it in speaking if it.spec.backup_state in ("", "Running")),
         mates=beside.mates(eyes.caches, backup, url),
-        leavers=beside.mates(eyes.caches, backup, url, leaving=True),
         strangers=beside.strangers(eyes.caches, backup, url),
         sharers=beside.sharers(eyes.caches, backup, lies),
         readers=beside.readers(eyes.caches, backup, lies),

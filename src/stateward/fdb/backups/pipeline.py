@@ -27,9 +27,10 @@ def going_steps(
     agents: UpdateBackupAgents,
     retain: RetainBackup,
     drill: DrillBackup,
+    *,
+    strange: Strange,
 ) -> tuple[Step[BackupSeen], ...]:
     """Return the steps of one that nobody deleted. The status is written when they are through."""
-    strange = Strange(clock)
     return (
         HoldBackup(acting),  # before anything is begun that shall end with the object
         UpdateBackupStatus(acting),  # what was learned is on record before anybody acts by it

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from fakes.hand_clock import HandClock
+from stateward.core.outcome import Retry
 from stateward.core.version import Version
 from stateward.fdb.api.backups.kinds import (
     BACKUPS,
@@ -14,14 +17,18 @@ from stateward.fdb.api.backups.kinds import (
 from stateward.fdb.api.kind import CLUSTERS
 from stateward.fdb.backups.caches import BackupCaches, backups_by_cluster, restores_by_cluster
 from stateward.fdb.backups.cleaning.chores import Chore, ChoreReconciler, Chores
+from stateward.fdb.backups.steps.strange import Strange
 from stateward.fdb.build.backup_agents import WHOLE_DEPLOYMENTS
 from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
 from stateward.runtime.cache import Cache
+from unit.fdb.decide.test_backing import view
 
 KEY = ObjectKey("default", "nightly")
 ASKED = Chore(KEY, "u", "file:///b/backup-1", Version(7, 3, 63))
 ELSEWHERE = Chore(KEY, "u", "file:///b/backup-2", Version(7, 3, 63))
+#: Whoever is asked where nobody must be.
+NOBODY: Any = None
 READER = decode(
     b"""{"metadata": {"name": "again", "namespace": "default", "uid": "r"},
     "spec": {"destinationClusterName": "shop", "backupName": "nightly"},
@@ -36,6 +43,7 @@ class World:
     def __init__(self) -> None:
         self.policy = "cleanup"
         self.deleted: list[str] = []
+        self.watch: Callable[[], None] = lambda: None
         self.chores = Chores()
         self.restores = Cache(RESTORES, (restores_by_cluster(),))
         others = Cache(BACKUPS, (backups_by_cluster(),)), self.restores
@@ -43,6 +51,7 @@ class World:
         self.it = ChoreReconciler(self.chores, self, self, self, self, caches=caches)  # type: ignore[arg-type]
 
     async def get(self, *_: Any) -> FoundationDBBackup:
+        self.watch()
         return decode(
             f"""{{"metadata": {{"name": "nightly", "namespace": "default", "uid": "u",
             "deletionTimestamp": "2026-01-01T00:00:00Z"}},
@@ -58,6 +67,7 @@ class World:
         return self
 
     async def delete(self, url: str) -> None:
+        self.watch()
         self.deleted.append(url)
 
 
@@ -97,3 +107,27 @@ async def test_what_was_done_at_one_place_is_not_done_at_another() -> None:
     assert it.chores.ask(ELSEWHERE) is None
     await it.it.reconcile(KEY)
     assert it.deleted == [ASKED.url, ELSEWHERE.url]
+
+
+async def test_nothing_is_begun_in_a_store_while_files_there_are_being_deleted() -> None:
+    chores = Chores()
+    chore = Chore(KEY, "u", "blobstore://key@store:443/n?bucket=b", Version(7, 3, 63))
+    strange = Strange(HandClock(), chores)
+    place, beside = "blobstore://other@store:443/n/more?bucket=b", "file:///b"
+    it = view("-", mates=("nightly",))  # so that nobody has to look whose it is
+    with chores.deleting(chore):
+        found = await strange.at(it, NOBODY, place)
+        assert isinstance(found, Retry)
+        assert found.reason == "LeftoverLeaving"
+        assert await strange.at(it, NOBODY, beside) is None
+    assert await strange.at(it, NOBODY, place) is None
+
+
+async def test_files_are_being_deleted_from_before_it_is_judged_until_it_is_over() -> None:
+    it = World()
+    seen: list[object] = []
+    it.watch = lambda: seen.append(it.chores.empties(ASKED.url))
+    it.chores.ask(ASKED)
+    await it.it.reconcile(KEY)
+    assert seen == [KEY, KEY]
+    assert it.chores.empties(ASKED.url) is None

@@ -237,7 +237,7 @@ GONE = {"cluster": ClusterIs.GONE, "live": Unknown("none")}
         ("?", {**GONE, **CLEANUP, "seen_url": URL, "seen_uid": "u1", "former_uid": "u1"}, LetGo),
         ("c", {**CLEANUP, "url": ELSEWHERE}, LetGo),  # spec never said that it lies there
         ("c", {**CLEANUP, "url": ELSEWHERE, "place": URL}, DeleteData),
-        ("c", {**CLEANUP, "url": ELSEWHERE, "used_urls": (URL,)}, DeleteData),
+        ("c", {**CLEANUP, "url": ELSEWHERE, "used_urls": (URL,)}, LetGo),  # that was any time
         ("?", {**GONE, "seen_url": URL}, LetGo),
         ("?", {"cluster": ClusterIs.UNMADE, "live": Unknown("none")}, LetGo),
     ],
@@ -280,17 +280,6 @@ def test_another_place_or_account_in_the_spec_is_not_somebody_elses(before: str,
     it = view("d", url=now, place=before, live=live("d", url=before))
     assert isinstance(backing.modifying(it), Modify)
     assert backing.known(it) is DONE
-
-
-def test_nothing_is_written_where_files_are_about_to_go_but_in_folders_which_are_its_own() -> None:
-    store = "blobstore://key@store:443/n?bucket=b"
-    assert backing.starting(view("-", url=store)) == Start(store)
-    for it in (view("-", url=store, leavers=("older",)), view("d", url=store, leavers=("older",))):
-        step = backing.starting if it.state and not it.state.stage.is_active else backing.modifying
-        found = step(it)
-        assert isinstance(found, Retry)
-        assert found.reason == "LeftoverLeaving"
-    assert backing.starting(view("-", leavers=("older",))) == Start(URL)
 
 
 @pytest.mark.parametrize(

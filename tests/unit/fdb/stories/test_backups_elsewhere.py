@@ -275,3 +275,17 @@ def test_nothing_is_written_where_nobody_can_look() -> None:
         await it.backed_up()
 
     played(story)
+
+
+def test_who_goes_and_who_comes_to_one_place_do_not_wait_for_each_other() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(deletionPolicy="cleanup", **stored())
+        await it.backed_up()
+        it.back_up("later", tag="later", **stored())
+        it.drop()
+        await it.until("begun", lambda: begun(it) == 2)
+        await it.until("told", lambda: it.said(it.backup(), "Progressing")[1] == "BackupShared")
+        it.drop("later")
+        await it.until("gone", lambda: not it.backup("later") and not it.backup())
+
+    played(story)

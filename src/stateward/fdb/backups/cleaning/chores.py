@@ -7,7 +7,8 @@ only too old is looked for once an hour: when it was is on record before.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final, Protocol, TypeAlias
 
@@ -50,6 +51,8 @@ class Chores:
 
     def __init__(self) -> None:
         self._asked: dict[ObjectKey, Chore] = {}
+        #: Where files are being deleted right now, for which object.
+        self._deleting: dict[ObjectKey, str] = {}
         #: By the UID of who asked: for what; and empty, it is done; or why it is not.
         self._said: dict[str, tuple[Chore, str]] = {}
         self._wake: Callable[[ObjectKey], None] | None = None
@@ -83,6 +86,19 @@ class Chores:
     def forget(self, uid: str) -> None:
         """Let go of what was kept for an object."""
         self._said.pop(uid, None)
+
+    @contextmanager
+    def deleting(self, chore: Chore) -> Generator[None, None, None]:
+        """Note that files are deleted meanwhile."""
+        self._deleting[chore.key] = chore.url
+        try:
+            yield
+        finally:
+            del self._deleting[chore.key]
+
+    def empties(self, url: str) -> ObjectKey | None:
+        """Return for whom files are being deleted where others would be written."""
+        return next((key for key, it in self._deleting.items() if urls.touch(it, url)), None)
 
     def take(self, key: ObjectKey) -> Chore | None:
         """Return what is to be done for an object."""
@@ -145,11 +161,12 @@ class ChoreReconciler:
             return DONE
         said = ""
         try:
-            if not await self._is_wanted(chore):
-                self._chores.end(chore, None)
-                return DONE
-            self._leading.check()
-            await self._databases.files(chore.version).delete(chore.url)
+            with self._chores.deleting(chore):  # from before it is judged: nobody comes in between
+                if not await self._is_wanted(chore):
+                    self._chores.end(chore, None)
+                    return DONE
+                self._leading.check()
+                await self._databases.files(chore.version).delete(chore.url)
             wrote("the files of a backup were deleted", object=str(key), url=urls.shown(chore.url))
         except PeerError as error:
             said = error.message

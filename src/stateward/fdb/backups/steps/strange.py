@@ -11,6 +11,7 @@ from stateward.core.outcome import Blocked, Retry
 from stateward.fdb.admin.backups.ports import BackupAdmin
 from stateward.fdb.admin.errors import DatabaseRefused, Refusal
 from stateward.fdb.api.backups import urls
+from stateward.fdb.backups.cleaning.chores import Chores
 from stateward.fdb.decide.backups import belonging
 from stateward.fdb.decide.backups.views import BackupView
 from stateward.fdb.status.backups.container import Container
@@ -19,18 +20,24 @@ from stateward.fdb.status.backups.container import Container
 _AGAIN: Final = 600.0
 #: Seconds until one that could not be read is.
 _UNSEEN: Final = 30.0
+#: Seconds until it is asked again whether files that are being deleted are.
+_EMPTIED: Final = 10.0
 
 
 class Strange:
     """Finds backups of which the database knows nothing; where nobody can see, nobody writes."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, chores: Chores) -> None:
         self._clock = clock
+        self._chores = chores
         #: By the UID of an object: where it found another's backup, and until when that counts.
         self._found: dict[str, tuple[str, float]] = {}
 
     async def at(self, view: BackupView, admin: BackupAdmin, url: str) -> Blocked | Retry | None:
         """Return that one is at a place where another is to be written, or may be."""
+        if not urls.is_file(url) and (whose := self._chores.empties(url)):
+            words = f"waiting until the files of {whose} in the same place are deleted"
+            return Retry(_EMPTIED, "LeftoverLeaving", words)
         if not belonging.must_look(view, url):
             return None
         now = self._clock.monotonic()
@@ -44,8 +51,8 @@ class Strange:
             if not belonging.has_data(found):
                 return None
             self._found[view.uid] = url, now + _AGAIN
-        whose = "a database that knows nothing of this one"
-        return belonging.refused(url, whose, "; or delete that backup, and wait ten minutes")
+        stranger = "a database that knows nothing of this one"
+        return belonging.refused(url, stranger, "; or delete that backup, and wait ten minutes")
 
 
 async def _described(admin: BackupAdmin, url: str) -> Container | Unknown:

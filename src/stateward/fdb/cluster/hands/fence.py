@@ -7,7 +7,8 @@ let go while it may still arrive.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
 from typing import Final, TypeVar, TypeVarTuple
 
 from stateward.core.errors import OutcomeUnknown
@@ -20,6 +21,23 @@ T = TypeVar("T")
 Arguments = TypeVarTuple("Arguments")
 #: Seconds for which we lead at most without a look at the lease: who needs none leads for ever.
 _LONGEST: Final = 60.0
+
+
+@contextmanager
+def _sure(leadership: Leadership, how_long: str) -> Generator[None, None, None]:
+    """Have somebody ask who leads; what may be done by then and is not known, nobody repeats."""
+    leadership.check()
+    try:
+        yield
+    except BaseException as error:
+        if not is_undone(error):
+            leadership.unsure()
+        if not isinstance(error, TimeoutError):
+            raise
+        raise OutcomeUnknown(
+            f"the database gave no answer {how_long}",
+            hint="read its status; do not repeat it blindly",
+        ) from error
 
 
 class Fence:
@@ -37,20 +55,10 @@ class Fence:
 
     async def change(self, ask: Callable[[*Arguments], Awaitable[R]], *arguments: *Arguments) -> R:
         """Ask for a change, and give up on it before anybody else can lead."""
-        self._leadership.check()
         within = self._leadership.margin
-        try:
+        with _sure(self._leadership, f"within the {within:g} s that our lease allows"):
             async with asyncio.timeout(within):
                 return await ask(*arguments)
-        except BaseException as error:
-            if not is_undone(error):
-                self._leadership.unsure()
-            if not isinstance(error, TimeoutError):
-                raise
-            raise OutcomeUnknown(
-                f"the database gave no answer within the {within:g} s that our lease allows",
-                hint="read its status; do not repeat it blindly",
-            ) from error
 
 
 class PatientFence:
@@ -61,23 +69,13 @@ class PatientFence:
 
     async def change(self, ask: Callable[[*Arguments], Awaitable[R]], *arguments: *Arguments) -> R:
         """Ask for a change, and give up on it before anybody else can lead."""
-        self._leadership.check()
-        try:
+        with _sure(self._leadership, "for as long as our lease was renewed"):
             async with asyncio.timeout(self._within()) as limit:
                 extending = asyncio.create_task(self._extend(limit))
                 try:
                     return await ask(*arguments)
                 finally:
                     extending.cancel()
-        except BaseException as error:
-            if not is_undone(error):
-                self._leadership.unsure()
-            if not isinstance(error, TimeoutError):
-                raise
-            raise OutcomeUnknown(
-                "the database gave no answer for as long as our lease was renewed",
-                hint="read its status; do not repeat it blindly",
-            ) from error
 
     def _within(self) -> float:
         """Return for how long nobody else can lead."""

@@ -78,7 +78,7 @@ def starting(view: BackupView) -> Start | Outcome:
     if state.stage is BackupStage.ABORTING:
         return Retry(_ENDING, "BackupEnding", "the backup of before is about to end")
     if not state.stage.is_active:
-        return _emptied(view, view.url) or belonging.stranger(view, view.url) or Start(view.url)
+        return belonging.stranger(view, view.url) or Start(view.url)
     if view.ends and not view.is_one_time:
         words = "the backup of before ends with its snapshot, and is begun anew then"
         return Retry(_ENDING, "BackupEnding", words + _stuck(view))
@@ -143,21 +143,12 @@ def modifying(view: BackupView) -> Modify | Outcome:
         # Two changes to one folder would have two backups share it.
         own = f"{view.name}-{view.uid[:8]}-{view.generation}"
         url = urls.below(view.url, own) if urls.is_file(view.url) else view.url
-        if taken := _emptied(view, url) or belonging.stranger(view, url):
+        if taken := belonging.stranger(view, url):
             return taken
     running = state.running
     if running is not None and running.interval and running.interval != view.period:
         period = view.period
     return DONE if url is None and period is None else Modify(state.uid, url, period)
-
-
-def _emptied(view: BackupView, url: str) -> Retry | None:
-    """Return that files are about to go from where others would be written; folders are own."""
-    if urls.is_file(url) or not view.leavers:
-        return None
-    who = some_of(view.leavers, _SHOWN)
-    words = f"waiting for {who} to go, with the files in the same place"
-    return Retry(_ENDING, "LeftoverLeaving", words)
 
 
 # ------------------------------------------------------------------ deletion
@@ -194,7 +185,7 @@ def _files(view: BackupView, url: str) -> Leaving | Outcome:
     """Return what becomes of the files of a backup that does not go on."""
     if view.policy != "cleanup" or not url:
         return LetGo("the backup does not go on")
-    if not any(urls.is_at(url, it) for it in (view.url, view.place, *view.used_urls) if it):
+    if not any(_lies(url, it) for it in (view.url, view.place) if it):
         return LetGo("it lies where spec never said: somebody else put it there")
     if view.sharers:
         who = some_of(view.sharers, _SHOWN)
@@ -209,3 +200,8 @@ def _files(view: BackupView, url: str) -> Leaving | Outcome:
         return Retry(_AGAIN, "BackupBeingRestored", words)
     # It may have been begun by somebody who put a secret there, which no status shows.
     return DeleteData(urls.bare(url))
+
+
+def _lies(url: str, place: str) -> bool:
+    """Tell whether files are at a place that was asked for, by whatever account."""
+    return urls.is_at(url, place) or urls.is_same(url, place)

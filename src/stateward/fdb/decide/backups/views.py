@@ -73,8 +73,6 @@ class BackupView:
     #: of others.
     mates: tuple[str, ...] = ()
     strangers: tuple[str, ...] = ()
-    #: Of those of this database who goes, and its files with it.
-    leavers: tuple[str, ...] = ()
     #: Restores that are begun and not over, and read what lies there.
     readers: tuple[str, ...] = ()
     now: float = 0.0
