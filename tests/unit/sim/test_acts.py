@@ -244,6 +244,25 @@ def test_a_claim_that_is_stuck_holds_back_its_pod():
         assert claims(it) == "0 1 2"
 
 
+def test_who_takes_others_for_lost_keeps_nobody_from_being_replaced():
+    with settled() as (loop, it):
+        happen(it, None, "unaware", "leader")
+        follower = next(n for n in range(3) if not _leads(it, n))
+        was = {"", ids(it)[follower]}
+        happen(it, None, "wipe", str(follower))
+
+        def is_replaced() -> bool:
+            return is_mended(it) and ids(it)[follower] not in was
+
+        loop.run_until_complete(it.world.until("replaced", is_replaced, within=180))
+
+
+def _leads(it: EtcdWorld, ordinal: int) -> bool:
+    server = it.server(ObjectKey("ns", f"shop-{ordinal}"))
+    assert server is not None
+    return server.leader == server.member_id
+
+
 def test_an_etcd_that_hangs_for_long_is_started_again():
     with settled() as (loop, it):
         happen(it, None, "edit", "paused=true", "80")  # or the operator would replace it

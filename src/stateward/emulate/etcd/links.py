@@ -18,6 +18,9 @@ class Links:
         self._servers = servers
         #: Pairs of addresses that cannot reach each other.
         self.cuts: set[frozenset[str]] = set()
+        #: Who takes whom for lost though they talk: a failed send that ends after its wire is back
+        #: has a real member believe so, until the other one starts anew.
+        self.mistaken: set[tuple[str, str]] = set()
 
     def reach(self, one: Server, other: Server) -> bool:
         """Tell whether two processes can talk now."""
@@ -34,6 +37,8 @@ class Links:
         if other is None or other.ended:
             return None
         address = other.start.address
+        if (one.start.address, address) in self.mistaken:
+            return None
         since = one.links.get(address)
         if since is None or now - one.silent.get(address, now) >= _GIVEN_UP:
             return None
@@ -59,6 +64,7 @@ class Links:
     def end(self, ended: Server) -> None:
         """Forget the connections to a process that has ended."""
         address = ended.start.address
+        self.mistaken = {pair for pair in self.mistaken if address not in pair}
         for it in self._servers:
             it.links.pop(address, None)
             it.silent.pop(address, None)

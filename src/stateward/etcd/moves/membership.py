@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
 from stateward.core.errors import PeerUnreachable
 from stateward.etcd.api.kind import ETCD_CLUSTERS
 from stateward.etcd.decide import moves
 from stateward.etcd.members import snapshots
-from stateward.etcd.members.errors import AlreadyVoter, MemberExists, MemberUnknown
+from stateward.etcd.members.errors import AlreadyVoter, EtcdPacing, MemberExists, MemberUnknown
 from stateward.etcd.members.port import MemberApi
 from stateward.etcd.moves.tools import Tools
 from stateward.etcd.seen import Seen
@@ -15,19 +18,42 @@ from stateward.kube.client import MergePatch
 
 def a_door(seen: Seen) -> MemberApi:
     """Return how to ask the leader, or another healthy voter when nobody knows who leads."""
+    return _doors(seen)[0]
+
+
+def _doors(seen: Seen, leaving: int | None = None) -> list[MemberApi]:
+    """Return how to ask the leader and then each other healthy voter, but not one that leaves."""
     view = seen.view
     first = [view.leader] if view.leader is not None else []
-    for replica in (*first, *view.healthy_voters):
-        door = seen.door(replica.ordinal)
-        if door is not None:
-            return door
-    raise PeerUnreachable("a healthy voter must answer to be asked for a change of members")
+    voters = {it.ordinal: it for it in (*first, *view.healthy_voters)}.values()
+    asked = [it for it in voters if it.listed is None or it.listed.member.id != leaving]
+    doors = [door for it in asked if (door := seen.door(it.ordinal)) is not None]
+    if not doors:
+        raise PeerUnreachable("a healthy voter must answer to be asked for a change of members")
+    return doors
+
+
+async def _from_any(doors: list[MemberApi], ask: Callable[[MemberApi], Awaitable[None]]) -> None:
+    """Ask one after the other while they want quiet first.
+
+    A member judges that by its own connections, and may take another for lost long after it is
+    back, even for ever; the others know better. Who refuses for that has changed nothing.
+    """
+    *others, last = doors
+    for door in others:
+        with suppress(EtcdPacing):
+            return await ask(door)
+    return await ask(last)
 
 
 async def add_learner(tools: Tools, seen: Seen, move: moves.AddLearner) -> None:
     """Add a member without a vote; one that is listed already is what we want."""
+
+    async def ask(door: MemberApi) -> None:
+        await tools.fence.change(door.add_learner, move.peer_url)
+
     try:
-        await tools.fence.change(a_door(seen).add_learner, move.peer_url)
+        await _from_any(_doors(seen), ask)
     except MemberExists:
         return  # our own, whose answer was lost: the next look finds it
 
@@ -42,8 +68,12 @@ async def promote(tools: Tools, seen: Seen, move: moves.Promote) -> None:
 
 async def remove(tools: Tools, seen: Seen, move: moves.RemoveMember) -> None:
     """Remove a member; absence is what we want."""
+
+    async def ask(door: MemberApi) -> None:
+        await tools.fence.change(door.remove, move.member_id)
+
     try:
-        await tools.fence.change(a_door(seen).remove, move.member_id)
+        await _from_any(_doors(seen, leaving=move.member_id), ask)
     except MemberUnknown:
         return
 

@@ -346,6 +346,15 @@ def _split(at: Scene) -> None:
     _wish(at, at.it.apart, name, lambda: at.it.split(name))
 
 
+def _unaware(at: Scene) -> None:
+    """Have a member take the others for lost, though they talk, until one of them starts anew."""
+    one = at.it.server(at.pod_key)
+    if one is None:
+        return
+    others = [it for it in at.it.universe.servers if it.history is one.history and it is not one]
+    at.it.universe.links.mistaken |= {(one.start.address, it.start.address) for it in others}
+
+
 def _wish(at: Scene, wishes: dict[str, int], name: str, follow: Callable[[], None]) -> None:
     """Wish for something for a while; it is so as long as anybody wishes for it."""
     wishes[name] = wishes.get(name, 0) + 1
@@ -396,5 +405,6 @@ ACTS: Final[dict[str, Act]] = {
     "cut": Act(_cut, seconds=30),
     "cut-all": Act(_cut_all, targeted=False, seconds=30),
     "split": Act(_split, seconds=30),
+    "unaware": Act(_unaware),
     "skew": Act(_skew, targeted=False, seconds=20),
 }

@@ -33,6 +33,7 @@ TYPICAL: Final[tuple[tuple[str, ...], ...]] = tuple(
         *("full:1", "corrupt:1", "corrupt:leader"),
         *("lose-claim:0", "lose-claim:1", "claim-stuck:1:60"),
         *("cut:0:30", "cut:1:30", "cut:leader:30", "cut-all:30", "split:1:30", "split:leader:30"),
+        *("unaware:0", "unaware:leader"),
         *("skew:20", "skew:-20", "quota:30"),
         *("edit:replicas=1", "edit:replicas=5", "edit:replicas=0:30", "edit:version=3.6.16"),
         *("edit:options.snapshot-count=5000", "edit:paused=true:30"),

@@ -30,6 +30,11 @@ class Teller(Player):
         for it in others:
             self.etcds.universe.heal(self.etcds[one].address, self.etcds[it].address)
 
+    async def _mistake(self, one: str, others: str) -> None:
+        for it in others:
+            pair = (self.etcds[one].address, self.etcds[it].address)
+            self.etcds.universe.links.mistaken.add(pair)
+
     async def _fill(self, whom: str) -> None:
         self.etcds.universe.fill(self.server(whom))
 

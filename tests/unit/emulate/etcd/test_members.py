@@ -55,6 +55,25 @@ async def test_enough_must_be_left_when_one_is_removed(names, outcome):
     assert await told(names, script) == script
 
 
+MISTAKEN = """
+pause 6             -> done
+mistake a b         -> done
+pause 60            -> done
+a add d             -> EtcdPacing
+a put               -> done
+b add d             -> done
+a remove d          -> done
+kill b              -> done
+start b             -> voter
+pause 6             -> done
+a add d             -> done
+"""
+
+
+async def test_who_takes_another_for_lost_refuses_until_that_one_starts_anew():
+    assert await told("abc", MISTAKEN.strip()) == MISTAKEN.strip()
+
+
 FULL = """
 a put               -> done
 fill b              -> done

@@ -87,14 +87,16 @@ class Room(Place):
         self.step = MakeNextMove(self.tools, self.clock)
         self.live: EtcdCluster | None = None
 
-    async def make(self, move: moves.Move, view: View = VIEW) -> Outcome:
+    async def make(
+        self, move: moves.Move, view: View = VIEW, doors: dict[int, Door] | None = None
+    ) -> Outcome:
         """Run the step on a judgement about the cluster as it was when we first looked."""
         if self.live is None:
             self.live = await self.cluster(replicas=3)
         about = msgspec.structs.replace(view.cluster, metadata=self.live.metadata)
         about = msgspec.structs.replace(about, spec=self.live.spec)
-        doors: Any = {0: self.door, 1: self.door, 2: self.door}
-        return await self.step.run(judged(replace(view, cluster=about), move, doors))
+        asked = doors or {0: self.door, 1: self.door, 2: self.door}
+        return await self.step.run(judged(replace(view, cluster=about), move, asked))
 
 
 def judged(view: View, move: moves.Move, doors: Any) -> Seen:
@@ -138,6 +140,35 @@ async def test_each_call_of_a_move_is_checked() -> None:
     with pytest.raises(NotLeader):
         await room.make(moves.SetAuth(enabled=True))
     assert room.door.asked == ["add_root"]
+
+
+#: Whom a move of members may ask, and who of them wants quiet: who is asked in the end.
+ASKED = {
+    ("AddLearner", ""): "0",
+    ("AddLearner", "0"): "0 1",
+    ("AddLearner", "0 1"): "0 1 2",
+    ("AddLearner", "0 1 2"): "0 1 2",
+    ("RemoveMember", "0"): "0 1",
+    ("RemoveMember", "0 1"): "0 1",
+    ("Promote", "0"): "0",
+}
+
+
+@pytest.mark.parametrize(("name", "pacing"), ASKED)
+async def test_who_takes_another_for_lost_is_not_the_only_one_asked(name: str, pacing: str) -> None:
+    """But nobody is asked about itself: shop-2 is the one that is removed."""
+    room = Room()
+    doors = {
+        n: Door(then=fails(EtcdPacing("lost")) if str(n) in pacing else _well) for n in (0, 1, 2)
+    }
+    said = await room.make(ASKING[name][0], doors=doors)
+    assert " ".join(str(n) for n, door in doors.items() if door.asked) == ASKED[name, pacing]
+    assert isinstance(said, Retry)
+    assert (said.reason == "EtcdPacing") == (str(ASKED[name, pacing])[-1] in pacing)
+
+
+def _well() -> None:
+    """Answer that it is done."""
 
 
 DOUBTS = {
