@@ -36,6 +36,7 @@ STORIES = ("local/test_demo.py", "operators/etcd", "operators/fdb")
 #: Where the operator of FoundationDB dies: at some calls, or as STATEWARD_CRASHES says at all.
 CRASHES = (
     "unit/fdb/stories/test_crashes.py",
+    "unit/fdb/stories/test_crashes_backups.py",
     "unit/fdb/stories/test_crashes_lost.py",
     "unit/fdb/stories/test_crashes_maintenance.py",
     "unit/fdb/stories/test_crashes_tls.py",
