@@ -115,6 +115,9 @@ def test_restoring(over: dict[str, Any], found: type, reason: str) -> None:
         ({"record": BEGUN, "now": 10.0}, Retry),  # a program may still begin it
         ({"record": BEGUN, "deleted_at": 990.0}, Retry),  # as it was asked for right before
         ({"record": BEGUN, "deleted_at": 970.0}, LetGo),
+        ({"record": BEGUN, "deleted_at": 1002.0}, Retry),  # by a clock that is ahead of ours
+        ({"record": replace(BEGUN, begun_at=1030.0)}, Retry),
+        ({"record": replace(BEGUN, begun_at=9000.0), "deleted_at": 9000.0}, LetGo),
         ({"record": BEGUN, "cluster": ClusterIs.UNMADE, "live": Unknown("none")}, Retry),
         ({"record": BEGUN}, LetGo),
     ],
