@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from stateward.fdb.api.backups.backup import DEFAULT_TAG
@@ -13,6 +14,7 @@ from stateward.fdb.backups.kinship import Kinship
 from stateward.fdb.build.backup_agents import WholeDeployment
 from stateward.kube.meta import Object, ObjectKey
 from stateward.runtime.cache import Cache, Index
+from stateward.runtime.informer import Informer
 from stateward.runtime.triggers import Trigger
 
 _CLUSTER: Final = "cluster"
@@ -46,6 +48,17 @@ def destination_of(restore: FoundationDBRestore) -> ObjectKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Everywhere:
+    """What the parts of all namespaces share: places of backups do not end at a namespace."""
+
+    #: Backups and restores, each of a namespace by itself, or of all.
+    backups: list[Informer[FoundationDBBackup]] = field(default_factory=list)
+    restores: list[Informer[FoundationDBRestore]] = field(default_factory=list)
+    #: For which object files are being deleted right now, and where.
+    deleting: list[tuple[ObjectKey, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class BackupCaches:
     """Objects that are watched."""
 
@@ -54,6 +67,35 @@ class BackupCaches:
     clusters: Cache[FoundationDBCluster]
     deployments: Cache[WholeDeployment]
     kinship: Kinship = field(default_factory=Kinship)
+    everywhere: Everywhere = field(default_factory=Everywhere)
+
+    def every_backup(self) -> Iterator[FoundationDBBackup]:
+        """Yield the backups of all namespaces that are watched."""
+        for it in self._of_backups():
+            yield from it
+
+    def every_restore(self) -> Iterator[FoundationDBRestore]:
+        """Yield the restores of all namespaces that are watched."""
+        for it in self._of_restores():
+            yield from it
+
+    def unseen(self) -> str:
+        """Return why nobody knows all of them; empty: they are known."""
+        informers: tuple[Informer[Any], ...] = (*self.everywhere.backups, *self.everywhere.restores)
+        hidden = (f"{it.resource} must be readable: {it.unseen}" for it in informers if it.unseen)
+        caches: tuple[Cache[Any], ...] = (*self._of_backups(), *self._of_restores())
+        odd = (
+            f"{it.resource} {one.metadata.key} must be readable: {one.problem}"
+            for it in caches
+            for one in it.malformed
+        )
+        return next(chain(hidden, odd), "")
+
+    def _of_backups(self) -> Sequence[Cache[FoundationDBBackup]]:
+        return [it.cache for it in self.everywhere.backups] or [self.backups]
+
+    def _of_restores(self) -> Sequence[Cache[FoundationDBRestore]]:
+        return [it.cache for it in self.everywhere.restores] or [self.restores]
 
     def backups_of(self, cluster: ObjectKey) -> list[FoundationDBBackup]:
         """Return the backups of a cluster."""

@@ -105,6 +105,9 @@ def _beginning(view: RestoreView) -> Note | Clear | Begin | Outcome:
         )
     if view.url_unknown:
         return Wait("BackupUnknown", f"what to restore must be known: {view.url_unknown}")
+    if view.emptied:
+        words = f"waiting until the files of {view.emptied}, which it would read, are deleted"
+        return Retry(_FOLLOWED, "LeftoverLeaving", words)
     if view.others:
         who = some_of(view.others, _SHOWN)
         words = f"{who} is restored into this database, which one restore at a time locks"
