@@ -182,6 +182,7 @@ def _bench(kit: Kit, around: Neighbourhood) -> _Bench:
     clusters = around.clusters
     leading = InterceptedClient(kit.client, Fencing(kit.elector.leadership))
     client = InterceptedClient(leading, Tracking((*watched.all(), clusters)))
+    around.everywhere.clusters.append(clusters)
     around.everywhere.backups.append(watched.backups)
     around.everywhere.restores.append(watched.restores)
     caches = BackupCaches(

@@ -95,7 +95,7 @@ def mates(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[s
 
 def _is_at_home(caches: BackupCaches, backup: FoundationDBBackup) -> bool:
     """Tell whether what a status says is of the cluster that there is now, not of one before."""
-    cluster = caches.clusters.get(cluster_of(backup))
+    cluster = caches.cluster(cluster_of(backup))
     return cluster is not None and cluster.metadata.uid == backup.status.cluster_uid
 
 

@@ -49,9 +49,10 @@ def destination_of(restore: FoundationDBRestore) -> ObjectKey:
 
 @dataclass(frozen=True, slots=True)
 class Everywhere:
-    """What the parts of all namespaces share: places of backups do not end at a namespace."""
+    """What the parts of all namespaces share: neither databases nor places end at a namespace."""
 
-    #: Backups and restores, each of a namespace by itself, or of all.
+    #: What is watched, each of a namespace by itself, or of all.
+    clusters: list[Informer[FoundationDBCluster]] = field(default_factory=list)
     backups: list[Informer[FoundationDBBackup]] = field(default_factory=list)
     restores: list[Informer[FoundationDBRestore]] = field(default_factory=list)
     #: For which object files are being deleted right now, and where.
@@ -91,6 +92,9 @@ class BackupCaches:
         )
         return next(chain(hidden, odd), "")
 
+    def _of_clusters(self) -> Sequence[Cache[FoundationDBCluster]]:
+        return [it.cache for it in self.everywhere.clusters] or [self.clusters]
+
     def _of_backups(self) -> Sequence[Cache[FoundationDBBackup]]:
         return [it.cache for it in self.everywhere.backups] or [self.backups]
 
@@ -99,17 +103,23 @@ class BackupCaches:
 
     def backups_of(self, cluster: ObjectKey) -> list[FoundationDBBackup]:
         """Return the backups of a cluster."""
-        return self.backups.find(_CLUSTER, str(cluster))
+        return [one for it in self._of_backups() for one in it.find(_CLUSTER, str(cluster))]
 
     def restores_into(self, cluster: ObjectKey) -> list[FoundationDBRestore]:
         """Return the restores into a cluster."""
-        return self.restores.find(_CLUSTER, str(cluster))
+        return [one for it in self._of_restores() for one in it.find(_CLUSTER, str(cluster))]
+
+    def cluster(self, key: ObjectKey) -> FoundationDBCluster | None:
+        """Return a cluster of any namespace that is watched."""
+        found = (it.get(key) for it in self._of_clusters())
+        return next((it for it in found if it is not None), None)
 
     def alike(self, cluster: ObjectKey) -> list[ObjectKey]:
         """Return the clusters that are parts of the same database, itself among them."""
-        found = self.clusters.get(cluster)
+        found = self.cluster(cluster)
         mine = self.kinship.marks(found) if found is not None else frozenset()
-        others = (it.metadata.key for it in self.clusters if mine & self.kinship.marks(it))
+        every = chain.from_iterable(self._of_clusters())
+        others = (it.metadata.key for it in every if mine & self.kinship.marks(it))
         return [cluster, *(it for it in others if it != cluster)]
 
 
@@ -137,7 +147,8 @@ def neighbours(caches: BackupCaches) -> Trigger:
 
     def wake(item: FoundationDBBackup) -> Iterator[ObjectKey]:
         for cluster in caches.alike(cluster_of(item)):
-            yield from (it.metadata.key for it in caches.backups_of(cluster))
+            keys = (it.metadata.key for it in caches.backups_of(cluster))
+            yield from (it for it in keys if it in caches.backups)  # others are woken elsewhere
 
     return wake
 
@@ -147,6 +158,7 @@ def restores_beside(caches: BackupCaches) -> Trigger:
 
     def wake(item: FoundationDBBackup) -> Iterator[ObjectKey]:
         for cluster in caches.alike(cluster_of(item)):
-            yield from (it.metadata.key for it in caches.restores_into(cluster))
+            keys = (it.metadata.key for it in caches.restores_into(cluster))
+            yield from (it for it in keys if it in caches.restores)
 
     return wake
