@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,9 +32,9 @@ from stateward.fdb.operator import FdbOptions, assemble
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json, plain
 from stateward.kube.crd.kind import crd
-from stateward.kube.errors import NotFound
+from stateward.kube.errors import AlreadyExists, NotFound
 from stateward.kube.meta import ObjectKey
-from stateward.kube.resources import CUSTOM_RESOURCES, DEPLOYMENTS
+from stateward.kube.resources import CUSTOM_RESOURCES, DEPLOYMENTS, NAMESPACES
 from stateward.local.api import Api
 from stateward.local.rules.deletion import DeleteOptions
 from stateward.local.rules.writes import Author
@@ -107,7 +108,9 @@ class BackupWorld(MangledWorld):
         return found
 
 
-def operator(around: Surroundings, selector: str = "") -> Supervisor:
+def operator(
+    around: Surroundings, selector: str = "", namespaces: tuple[str, ...] = ()
+) -> Supervisor:
     """Put the operator together as it is, with backups."""
     assert around.backups is not None
     options = FdbOptions(
@@ -116,6 +119,7 @@ def operator(around: Surroundings, selector: str = "") -> Supervisor:
         lease=ObjectKey(NAMESPACE, "fdb-operator"),
         backups=around.backups,
         selector=selector,
+        namespaces=namespaces,
     )
     return assemble(around.client, around.ports, around.identity, around.metrics, options=options)
 
@@ -131,27 +135,39 @@ class BackupStory(Story):
         """Create a backup."""
         self._create(BACKUPS, name, {**SOON, **over})
 
+    def back_up_in(self, namespace: str, name: str, **over: Any) -> None:
+        """Create a backup elsewhere."""
+        self._stand(namespace)
+        self._create(BACKUPS, name, {**SOON, **over}, namespace)
+
     def restore(self, name: str = "again", **over: Any) -> None:
         """Create a restore."""
         self._create(RESTORES, name, {"destinationClusterName": NAME, **over})
 
-    def _create(self, resource: Any, name: str, spec: Json) -> None:
+    def _stand(self, namespace: str) -> None:
+        document = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+        with suppress(AlreadyExists):
+            self.it.world.api.create(NAMESPACES, "", document, USER)
+
+    def _create(self, resource: Any, name: str, spec: Json, namespace: str = NAMESPACE) -> None:
         document = {
             "apiVersion": resource.api_version,
             "kind": resource.kind,
-            "metadata": {"name": name, "namespace": NAMESPACE},
+            "metadata": {"name": name, "namespace": namespace},
             "spec": {key: it for key, it in spec.items() if it is not None},
         }
-        self.it.world.api.create(resource, NAMESPACE, document, USER)
+        self.it.world.api.create(resource, namespace, document, USER)
 
     def edit(self, name: str = "nightly", **over: Any) -> None:
         """Change the spec of a backup."""
         key = ObjectKey(NAMESPACE, name)
         self.it.world.api.patch(BACKUPS, key, MergePatch({"spec": over}), USER)
 
-    def drop(self, name: str = "nightly", resource: Any = BACKUPS) -> None:
+    def drop(
+        self, name: str = "nightly", resource: Any = BACKUPS, namespace: str = NAMESPACE
+    ) -> None:
         """Delete a backup, or a restore."""
-        self.it.world.api.delete(resource, ObjectKey(NAMESPACE, name), DeleteOptions())
+        self.it.world.api.delete(resource, ObjectKey(namespace, name), DeleteOptions())
 
     assembly = staticmethod(operator)
 

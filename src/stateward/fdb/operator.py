@@ -11,6 +11,7 @@ from stateward.fdb.admin.pod_agent import PodAgent
 from stateward.fdb.admin.ports import Databases
 from stateward.fdb.api.kind import CLUSTERS, PROCESS_GROUPS
 from stateward.fdb.backups.assembling import Neighbourhood, backup_parts
+from stateward.fdb.backups.caches import Everywhere
 from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.build.detection import NOBODY, WHOLE_CRON_JOBS, Detector
 from stateward.fdb.cluster.believing import Own
@@ -118,6 +119,8 @@ class _Kit:
     series: Series
     #: And of backups.
     backup_series: Series
+    #: What backups of all namespaces share.
+    everywhere: Everywhere
 
     def informer(
         self, resource: Resource[T], selection: Selection, *indexes: Index[Any]
@@ -170,7 +173,8 @@ def assemble(
     )
     series = metrics.objects(GAUGES)
     backups = metrics.objects(BACKUP_GAUGES)
-    kit = _Kit(client, ports, metrics, options, elector, identity, Board(), series, backups)
+    shared = series, backups, Everywhere()
+    kit = _Kit(client, ports, metrics, options, elector, identity, Board(), *shared)
     rooms = [_room(kit, namespace) for namespace in options.namespaces or ("",)]
     informers = tuple(it for room, _ in rooms for it in room)
     return Supervisor(Parts(informers, tuple(it for _, some in rooms for it in some), elector))
@@ -232,7 +236,7 @@ def _room(kit: _Kit, namespace: str) -> tuple[tuple[Informer[Any], ...], tuple[C
     clusters = (_cluster_controller(room), _groups_controller(room))
     if kit.options.backups is None:
         return watched.all(), clusters
-    around = Neighbourhood(namespace, watched.clusters, mine, kit.options.backups)
+    around = Neighbourhood(namespace, watched.clusters, mine, kit.options.backups, kit.everywhere)
     informers, others = backup_parts(kit, around)
     return (*watched.all(), *informers), (*clusters, *others)
 

@@ -9,7 +9,7 @@ from stateward.core.ports import Ports
 from stateward.fdb.api.backups.kinds import BACKUPS, RESTORES
 from stateward.fdb.backups import caches as waking
 from stateward.fdb.backups.acting import Acting
-from stateward.fdb.backups.caches import BackupCaches
+from stateward.fdb.backups.caches import BackupCaches, Everywhere
 from stateward.fdb.backups.cleaning.chores import CONTROLLER as CHORES
 from stateward.fdb.backups.cleaning.chores import ChoreReconciler, Chores
 from stateward.fdb.backups.cleaning.expiring import Expiring
@@ -99,6 +99,7 @@ class Neighbourhood:
     clusters: Informer[Any]
     ours: LabelSelector
     databases: BackupDatabases
+    everywhere: Everywhere
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,12 +159,12 @@ def backup_parts(
 ) -> tuple[tuple[Informer[Any], ...], tuple[Controller, ...]]:
     """Return the informers and the controllers of one namespace, or of all."""
     bench = _bench(kit, around)
-    chores = Chores()
+    chores = Chores(around.everywhere.deleting)
     backups, line = bench.queue(CONTROLLER), bench.queue(CHORES)
     chores.served_by(line.add, backups.add)
     parts = (
         _backup_controller(bench, chores, backups),
-        _restore_controller(bench),
+        _restore_controller(bench, chores),
         _chore_controller(bench, chores, line),
     )
     return bench.watched.all(), parts
@@ -181,8 +182,15 @@ def _bench(kit: Kit, around: Neighbourhood) -> _Bench:
     clusters = around.clusters
     leading = InterceptedClient(kit.client, Fencing(kit.elector.leadership))
     client = InterceptedClient(leading, Tracking((*watched.all(), clusters)))
+    around.everywhere.clusters.append(clusters)
+    around.everywhere.backups.append(watched.backups)
+    around.everywhere.restores.append(watched.restores)
     caches = BackupCaches(
-        watched.backups.cache, watched.restores.cache, clusters.cache, watched.deployments.cache
+        watched.backups.cache,
+        watched.restores.cache,
+        clusters.cache,
+        watched.deployments.cache,
+        everywhere=around.everywhere,
     )
     places = Places(clusters.cache, client, around.ours)
     acting = Acting(client, PatientFence(kit.elector.leadership))
@@ -217,10 +225,10 @@ def _backup_controller(bench: _Bench, chores: Chores, queue: WorkQueue[ObjectKey
     return bench.controller(CONTROLLER, reconciler, queue, sources, habits)
 
 
-def _restore_controller(bench: _Bench) -> Controller:
+def _restore_controller(bench: _Bench, chores: Chores) -> Controller:
     watched, around = bench.watched, bench.around
     clock = bench.kit.ports.clock
-    eyes = RestoreEyes(bench.caches, bench.places, around.databases, clock)
+    eyes = RestoreEyes(bench.caches, bench.places, around.databases, clock, chores.empties)
     reconciler = RestoreReconciler(eyes, bench.acting, bench.voice(RESTORING))
     sources = (
         Source(watched.restores, triggers.itself),

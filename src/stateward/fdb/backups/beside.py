@@ -17,8 +17,9 @@ from stateward.kube.meta import Object
 
 
 def needing(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
-    """Return who else has, or reads, what is about to be deleted at a place."""
-    return *sharers(caches, backup, url), *readers(caches, backup, url)
+    """Return who else has, or reads, what is about to be deleted; or that nobody knows all."""
+    unseen = filter(None, [caches.unseen()])
+    return *sharers(caches, backup, url), *readers(caches, backup, url), *unseen
 
 
 def neighbours(caches: BackupCaches, backup: FoundationDBBackup) -> Iterator[FoundationDBBackup]:
@@ -71,7 +72,8 @@ def sharers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple
     """Return who has a backup at the same place, of whatever cluster."""
     if not _may_delete(backup, url):
         return ()
-    every = (it for it in caches.backups if not _is_one(it, backup) and _has_files(it, backup, url))
+    others = (it for it in caches.every_backup() if not _is_one(it, backup))
+    every = (it for it in others if _has_files(it, backup, url))
     return _beside(backup, (it for it in every if not _gives_way(it, backup)))
 
 
@@ -87,7 +89,14 @@ def _has_files(other: FoundationDBBackup, backup: FoundationDBBackup, url: str) 
 def mates(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
     """Return who else of the database has its backup where this one shall lie."""
     some = (it for it in neighbours(caches, backup) if not _is_one(it, backup))
-    return _beside(backup, (it for it in some if (at := told(it)) and urls.touch(at, url)))
+    every = (it for it in some if (at := told(it)) and urls.touch(at, url))
+    return _beside(backup, (it for it in every if _is_at_home(caches, it)))
+
+
+def _is_at_home(caches: BackupCaches, backup: FoundationDBBackup) -> bool:
+    """Tell whether what a status says is of the cluster that there is now, not of one before."""
+    cluster = caches.cluster(cluster_of(backup))
+    return cluster is not None and cluster.metadata.uid == backup.status.cluster_uid
 
 
 def strangers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple[str, ...]:
@@ -95,7 +104,7 @@ def strangers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tup
     if not url or urls.is_file(url):
         return ()
     kin = set(caches.alike(cluster_of(backup)))
-    every = [it for it in caches.backups if cluster_of(it) not in kin]
+    every = [it for it in caches.every_backup() if cluster_of(it) not in kin]
     there = [it for it in every if (at := told(it)) and urls.touch(at, url)]
     if any(urls.touch(it, url) for it in (told(backup), *backup.status.used_urls) if it):
         return _beside(backup, there)  # who is yet to come gives way
@@ -109,9 +118,11 @@ def _comes_before(other: FoundationDBBackup, backup: FoundationDBBackup, url: st
 
 
 def _wanted(backup: FoundationDBBackup) -> str:
-    """Return where one will lie; empty: nowhere, or of a schedule, where nobody else ever lay."""
-    spec = backup.spec
-    if backup.metadata.deleting or spec.backup_type == "unmanaged" or spec.schedule:
+    """Return where one will lie; empty: nowhere, or of a schedule of which no moment came yet."""
+    spec, times = backup.spec, backup.status.schedule
+    if backup.metadata.deleting or spec.backup_type == "unmanaged":
+        return ""
+    if spec.schedule and (times is None or not times.last):
         return ""
     return place_of(backup)
 
@@ -132,7 +143,7 @@ def readers(caches: BackupCaches, backup: FoundationDBBackup, url: str) -> tuple
     """
     if not _may_delete(backup, url):
         return ()
-    found = _beside(backup, (it for it in caches.restores if _reads(it, backup, url)))
+    found = _beside(backup, (it for it in caches.every_restore() if _reads(it, backup, url)))
     return tuple(sorted({*found, *_drilling(backup, url)}))
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from stateward.fdb.api.backups.backup import DEFAULT_TAG
@@ -13,6 +14,7 @@ from stateward.fdb.backups.kinship import Kinship
 from stateward.fdb.build.backup_agents import WholeDeployment
 from stateward.kube.meta import Object, ObjectKey
 from stateward.runtime.cache import Cache, Index
+from stateward.runtime.informer import Informer
 from stateward.runtime.triggers import Trigger
 
 _CLUSTER: Final = "cluster"
@@ -46,6 +48,18 @@ def destination_of(restore: FoundationDBRestore) -> ObjectKey:
 
 
 @dataclass(frozen=True, slots=True)
+class Everywhere:
+    """What the parts of all namespaces share: neither databases nor places end at a namespace."""
+
+    #: What is watched, each of a namespace by itself, or of all.
+    clusters: list[Informer[FoundationDBCluster]] = field(default_factory=list)
+    backups: list[Informer[FoundationDBBackup]] = field(default_factory=list)
+    restores: list[Informer[FoundationDBRestore]] = field(default_factory=list)
+    #: For which object files are being deleted right now, and where.
+    deleting: list[tuple[ObjectKey, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
 class BackupCaches:
     """Objects that are watched."""
 
@@ -54,20 +68,58 @@ class BackupCaches:
     clusters: Cache[FoundationDBCluster]
     deployments: Cache[WholeDeployment]
     kinship: Kinship = field(default_factory=Kinship)
+    everywhere: Everywhere = field(default_factory=Everywhere)
+
+    def every_backup(self) -> Iterator[FoundationDBBackup]:
+        """Yield the backups of all namespaces that are watched."""
+        for it in self._of_backups():
+            yield from it
+
+    def every_restore(self) -> Iterator[FoundationDBRestore]:
+        """Yield the restores of all namespaces that are watched."""
+        for it in self._of_restores():
+            yield from it
+
+    def unseen(self) -> str:
+        """Return why nobody knows all of them; empty: they are known."""
+        informers: tuple[Informer[Any], ...] = (*self.everywhere.backups, *self.everywhere.restores)
+        hidden = (f"{it.resource} must be readable: {it.unseen}" for it in informers if it.unseen)
+        caches: tuple[Cache[Any], ...] = (*self._of_backups(), *self._of_restores())
+        odd = (
+            f"{it.resource} {one.metadata.key} must be readable: {one.problem}"
+            for it in caches
+            for one in it.malformed
+        )
+        return next(chain(hidden, odd), "")
+
+    def _of_clusters(self) -> Sequence[Cache[FoundationDBCluster]]:
+        return [it.cache for it in self.everywhere.clusters] or [self.clusters]
+
+    def _of_backups(self) -> Sequence[Cache[FoundationDBBackup]]:
+        return [it.cache for it in self.everywhere.backups] or [self.backups]
+
+    def _of_restores(self) -> Sequence[Cache[FoundationDBRestore]]:
+        return [it.cache for it in self.everywhere.restores] or [self.restores]
 
     def backups_of(self, cluster: ObjectKey) -> list[FoundationDBBackup]:
         """Return the backups of a cluster."""
-        return self.backups.find(_CLUSTER, str(cluster))
+        return [one for it in self._of_backups() for one in it.find(_CLUSTER, str(cluster))]
 
     def restores_into(self, cluster: ObjectKey) -> list[FoundationDBRestore]:
         """Return the restores into a cluster."""
-        return self.restores.find(_CLUSTER, str(cluster))
+        return [one for it in self._of_restores() for one in it.find(_CLUSTER, str(cluster))]
+
+    def cluster(self, key: ObjectKey) -> FoundationDBCluster | None:
+        """Return a cluster of any namespace that is watched."""
+        found = (it.get(key) for it in self._of_clusters())
+        return next((it for it in found if it is not None), None)
 
     def alike(self, cluster: ObjectKey) -> list[ObjectKey]:
         """Return the clusters that are parts of the same database, itself among them."""
-        found = self.clusters.get(cluster)
+        found = self.cluster(cluster)
         mine = self.kinship.marks(found) if found is not None else frozenset()
-        others = (it.metadata.key for it in self.clusters if mine & self.kinship.marks(it))
+        every = chain.from_iterable(self._of_clusters())
+        others = (it.metadata.key for it in every if mine & self.kinship.marks(it))
         return [cluster, *(it for it in others if it != cluster)]
 
 
@@ -95,7 +147,8 @@ def neighbours(caches: BackupCaches) -> Trigger:
 
     def wake(item: FoundationDBBackup) -> Iterator[ObjectKey]:
         for cluster in caches.alike(cluster_of(item)):
-            yield from (it.metadata.key for it in caches.backups_of(cluster))
+            keys = (it.metadata.key for it in caches.backups_of(cluster))
+            yield from (it for it in keys if it in caches.backups)  # others are woken elsewhere
 
     return wake
 
@@ -105,6 +158,7 @@ def restores_beside(caches: BackupCaches) -> Trigger:
 
     def wake(item: FoundationDBBackup) -> Iterator[ObjectKey]:
         for cluster in caches.alike(cluster_of(item)):
-            yield from (it.metadata.key for it in caches.restores_into(cluster))
+            keys = (it.metadata.key for it in caches.restores_into(cluster))
+            yield from (it for it in keys if it in caches.restores)
 
     return wake

@@ -142,6 +142,7 @@ def _view(
         strangers=beside.strangers(eyes.caches, backup, url),
         sharers=beside.sharers(eyes.caches, backup, lies),
         readers=beside.readers(eyes.caches, backup, lies),
+        unseen=eyes.caches.unseen(),
         now=eyes.clock.now(),
         is_scheduled=bool(spec.schedule),
         since=times.since,

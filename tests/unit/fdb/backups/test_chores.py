@@ -19,6 +19,7 @@ from stateward.fdb.backups.caches import BackupCaches, backups_by_cluster, resto
 from stateward.fdb.backups.cleaning.chores import Chore, ChoreReconciler, Chores
 from stateward.fdb.backups.steps.strange import Strange
 from stateward.fdb.build.backup_agents import WHOLE_DEPLOYMENTS
+from stateward.kube.client import Malformed
 from stateward.kube.codec import decode
 from stateward.kube.meta import ObjectKey
 from stateward.runtime.cache import Cache
@@ -47,7 +48,7 @@ class World:
         self.chores = Chores()
         self.restores = Cache(RESTORES, (restores_by_cluster(),))
         others = Cache(BACKUPS, (backups_by_cluster(),)), self.restores
-        caches = BackupCaches(*others, Cache(CLUSTERS), Cache(WHOLE_DEPLOYMENTS))
+        caches = self.caches = BackupCaches(*others, Cache(CLUSTERS), Cache(WHOLE_DEPLOYMENTS))
         self.it = ChoreReconciler(self.chores, self, self, self, self, caches=caches)  # type: ignore[arg-type]
 
     async def get(self, *_: Any) -> FoundationDBBackup:
@@ -131,3 +132,26 @@ async def test_files_are_being_deleted_from_before_it_is_judged_until_it_is_over
     await it.it.reconcile(KEY)
     assert seen == [KEY, KEY]
     assert it.chores.empties(ASKED.url) is None
+
+
+def test_files_are_being_deleted_until_the_last_who_deletes_them_is_through() -> None:
+    chores = Chores()
+    with chores.deleting(ASKED):
+        with chores.deleting(ASKED):
+            pass
+        assert chores.empties(ASKED.url) == KEY
+    assert chores.empties(ASKED.url) is None
+
+
+async def test_nothing_is_deleted_while_somebody_who_may_need_it_cannot_be_read() -> None:
+    it = World()
+    it.chores.ask(ASKED)
+    odd = Malformed(READER.metadata, "spec: Expected object, got str")
+    it.restores.put_malformed(odd)
+    await it.it.reconcile(KEY)
+    assert it.deleted == []
+    assert "default/again must be readable" in it.caches.unseen()
+    it.restores.remove(odd.metadata.key)
+    it.chores.ask(ASKED)
+    await it.it.reconcile(KEY)
+    assert it.deleted == [ASKED.url]

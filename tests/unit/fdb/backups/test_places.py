@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from types import SimpleNamespace
 from typing import Any
 
 import msgspec
@@ -16,7 +18,11 @@ HERE = "blobstore://k@store:443/n?bucket=fdb-backups"
 
 def backup(name: str, *, born: str = "1", namespace: str = "a", **over: Any) -> FoundationDBBackup:
     store = {"accountName": "k@store", "backupName": over.pop("place", "n")}
-    status = {"backupDetails": {"url": over.pop("url")}} if "url" in over else {}
+    status: dict[str, Any] = {"clusterUID": over.pop("home", "c1")}
+    if "url" in over:
+        status["backupDetails"] = {"url": over.pop("url")}
+    if "last" in over:
+        status["schedule"] = {"last": over.pop("last")}
     document = {
         "metadata": {
             "name": name, "namespace": namespace, "uid": name, "creationTimestamp": born,
@@ -35,6 +41,12 @@ class Caches:
     def __init__(self, *some: FoundationDBBackup) -> None:
         self.backups = list(some)
 
+    def every_backup(self) -> Iterator[FoundationDBBackup]:
+        yield from self.backups
+
+    def cluster(self, _: Any) -> Any:
+        return SimpleNamespace(metadata=SimpleNamespace(uid="c1"))
+
     def alike(self, cluster: Any) -> list[Any]:
         return [cluster]
 
@@ -43,6 +55,8 @@ class Caches:
 
 
 MINE = backup("mine", born="2")
+#: One for each day lies by itself: of the last it is on record where.
+EACH = {"schedule": "@daily", "backupMode": "oneTime", "place": "n/each"}
 
 
 @pytest.mark.parametrize(
@@ -53,7 +67,8 @@ MINE = backup("mine", born="2")
         (MINE, backup("o", namespace="b", born="3"), ()),
         (MINE, backup("o", namespace="b", born="1", place="m"), ()),
         (MINE, backup("o", namespace="b", born="1", backupType="unmanaged"), ()),
-        (MINE, backup("o", namespace="b", schedule="@daily", backupMode="oneTime"), ()),
+        (MINE, backup("o", namespace="b", **EACH), ()),
+        (MINE, backup("o", namespace="b", last="2026-01-01T00:00:00Z", **EACH), ("b/o",)),
         (backup("mine", born="2", url=HERE), backup("o", namespace="b", born="1"), ()),
         (MINE, backup("o", url=HERE, born="1", tag="o"), ()),  # of the same database
     ],
@@ -67,3 +82,9 @@ def test_mates() -> None:
     other = backup("o", url=HERE, tag="o")
     caches: BackupCaches = Caches(MINE, other)  # type: ignore[assignment]
     assert beside.mates(caches, MINE, HERE) == ("o",)
+
+
+def test_what_is_told_of_a_database_of_before_is_none_of_this_one() -> None:
+    other = backup("o", url=HERE, tag="o", home="c0")
+    caches: BackupCaches = Caches(MINE, other)  # type: ignore[assignment]
+    assert beside.mates(caches, MINE, HERE) == ()

@@ -66,6 +66,10 @@ def view(**over: Any) -> View:
         ({"live": Unknown("silence")}, Retry, "RestoreUnknown"),
         ({"url_unknown": "no backup"}, Wait, "BackupUnknown"),
         ({"others": ("first",)}, Retry, "AnotherRestoreRuns"),
+        ({"emptied": "a/b"}, Retry, "LeftoverLeaving"),
+        ({"record": BEGUN, "emptied": "a/b"}, Retry, "LeftoverLeaving"),
+        ({"record": CLEARING, "emptied": "a/b", "cleared": KEPT}, Retry, "LeftoverLeaving"),
+        ({"record": BEGUN, "live": at("running"), "emptied": "a/b"}, Retry, "RestoreRuns"),
         ({"record": BEGUN, "live": at("running")}, Retry, "RestoreRuns"),
         ({"record": BEGUN, "live": at("queued"), "is_paused": True}, Retry, "AgentsPaused"),
         ({"record": BEGUN, "live": at("queued"), "has_agents": False}, Blocked, "NoAgents"),
@@ -115,6 +119,9 @@ def test_restoring(over: dict[str, Any], found: type, reason: str) -> None:
         ({"record": BEGUN, "now": 10.0}, Retry),  # a program may still begin it
         ({"record": BEGUN, "deleted_at": 990.0}, Retry),  # as it was asked for right before
         ({"record": BEGUN, "deleted_at": 970.0}, LetGo),
+        ({"record": BEGUN, "deleted_at": 1002.0}, Retry),  # by a clock that is ahead of ours
+        ({"record": replace(BEGUN, begun_at=1030.0)}, Retry),
+        ({"record": replace(BEGUN, begun_at=9000.0), "deleted_at": 9000.0}, LetGo),
         ({"record": BEGUN, "cluster": ClusterIs.UNMADE, "live": Unknown("none")}, Retry),
         ({"record": BEGUN}, LetGo),
     ],

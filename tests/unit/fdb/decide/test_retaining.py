@@ -51,6 +51,7 @@ def known(state: BackupState) -> Known[BackupState]:
         ({"readers": ("again",)}, Retry, "BackupBeingRestored"),
         ({"readers": ("again", "nightly-drill")}, Done, ""),  # its own drill is nobody's concern
         ({"readers": ("again",), "tried_at": NOW - 60}, Done, ""),
+        ({"unseen": "no rights"}, Retry, "BackupUnknown"),
     ],
 )
 def test_when_it_is_looked_for(over: dict[str, Any], found: type, reason: str) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from fakes.fdb_backups import BackupStory, played
-from fakes.fdb_stories import single
+from fakes.fdb_backups import BackupStory, operator, played
+from fakes.fdb_stories import NAMESPACE, single
 from stateward.emulate.fdb.backups.files import Unusable
 from stateward.fdb.api.backups.kinds import RESTORES
 from stateward.fdb.api.kind import CLUSTERS
@@ -287,5 +288,67 @@ def test_who_goes_and_who_comes_to_one_place_do_not_wait_for_each_other() -> Non
         await it.until("told", lambda: it.said(it.backup(), "Progressing")[1] == "BackupShared")
         it.drop("later")
         await it.until("gone", lambda: not it.backup("later") and not it.backup())
+
+    played(story)
+
+
+def test_places_do_not_end_at_namespaces_that_are_watched_one_by_one() -> None:
+    async def story(it: BackupStory) -> None:
+        it.stop()
+        it.start(partial(operator, namespaces=(NAMESPACE, "other")))
+        it.back_up_in("other", "first", clusterName="none", **stored("taken"))
+        it.back_up(deletionPolicy="cleanup", **stored())
+        await it.backed_up()
+        it.back_up_in("other", "below", clusterName="none", **stored("n/below"))
+        it.back_up("later", tag="later", **stored("taken"))
+        it.drop()
+        await it.until("told", lambda: it.said(it.backup(), "Progressing")[1] == "BackupShared")
+        await it.until("later", lambda: it.said(it.backup("later"), "Ready")[1] == "PlaceOfAnother")
+        await it.rest(60)
+        assert it.typed("fdbbackup", "delete") == []
+        assert begun(it) == 1
+        it.drop("below", namespace="other")
+        await it.until("gone", lambda: not it.backup())
+        assert len(it.typed("fdbbackup", "delete")) == 1
+
+    played(story)
+
+
+def test_nothing_is_restored_and_no_key_cleared_from_where_files_are_being_deleted() -> None:
+    async def story(it: BackupStory) -> None:
+        it.it.shelf.deleting = 300.0
+        it.back_up(deletionPolicy="cleanup")
+        await it.backed_up()
+        url, keys = it.details()["url"], it.keys_there()
+        assert keys
+        it.back_up("agents", backupType="unmanaged")
+        it.drop()
+        await it.until("goes", lambda: it.typed("fdbbackup", "delete") != [])
+        it.restore(fileURL=url, destinationPolicy="clear")
+        await it.until(
+            "waits", lambda: it.said(it.restored(), "Progressing")[1] == "LeftoverLeaving"
+        )
+        await it.until("gone", lambda: not it.backup())
+        await it.until("told", lambda: it.said(it.restored(), "Failed")[1] == "BackupMissing")
+        assert it.keys_there() == keys
+
+    played(story)
+
+
+def test_who_comes_while_files_are_being_deleted_does_not_keep_whose_they_were() -> None:
+    async def story(it: BackupStory) -> None:
+        it.it.shelf.deleting = 120.0
+        it.back_up(deletionPolicy="cleanup", **stored())
+        await it.backed_up()
+        it.drop()
+        await it.until("goes", lambda: it.typed("fdbbackup", "delete") != [])
+        it.back_up("later", tag="later", **stored())
+        await it.until(
+            "waits", lambda: it.said(it.backup("later"), "Progressing")[1] == "LeftoverLeaving"
+        )
+        assert begun(it) == 1
+        await it.until("gone", lambda: not it.backup(), 300)
+        await it.backed_up("later")
+        assert len(it.typed("fdbbackup", "delete")) == 1
 
     played(story)

@@ -49,10 +49,10 @@ class Chore:
 class Chores:
     """Who has asked for what, and what has become of it."""
 
-    def __init__(self) -> None:
+    def __init__(self, deleting: list[tuple[ObjectKey, str]] | None = None) -> None:
         self._asked: dict[ObjectKey, Chore] = {}
-        #: Where files are being deleted right now, for which object.
-        self._deleting: dict[ObjectKey, str] = {}
+        #: For which object files are being deleted right now, and where: of all namespaces.
+        self._deleting = [] if deleting is None else deleting
         #: By the UID of who asked: for what; and empty, it is done; or why it is not.
         self._said: dict[str, tuple[Chore, str]] = {}
         self._wake: Callable[[ObjectKey], None] | None = None
@@ -90,15 +90,21 @@ class Chores:
     @contextmanager
     def deleting(self, chore: Chore) -> Generator[None, None, None]:
         """Note that files are deleted meanwhile."""
-        self._deleting[chore.key] = chore.url
+        it = chore.key, chore.url
+        self._deleting.append(it)
         try:
             yield
         finally:
-            del self._deleting[chore.key]
+            self._deleting.remove(it)
 
     def empties(self, url: str) -> ObjectKey | None:
         """Return for whom files are being deleted where others would be written."""
-        return next((key for key, it in self._deleting.items() if urls.touch(it, url)), None)
+        return next((key for key, it in self._deleting if urls.touch(it, url)), None)
+
+    def emptied(self, uid: str) -> str:
+        """Return where all files of an object were deleted; empty: nowhere."""
+        found = self._said.get(uid)
+        return found[0].url if found is not None and not found[1] else ""
 
     def take(self, key: ObjectKey) -> Chore | None:
         """Return what is to be done for an object."""

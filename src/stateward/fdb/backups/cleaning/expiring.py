@@ -45,7 +45,7 @@ class Expiring:
         """Do it once, unless somebody did within the hour; what went wrong is told."""
         try:
             live = await self._wanted(chore, days)
-            if live is None:
+            if live is None or not self._is_due(live):
                 return
             metadata = live.metadata
             version = {"uid": metadata.uid, "resourceVersion": metadata.resource_version}
@@ -66,8 +66,10 @@ class Expiring:
             return None
         if asked is None or asked.days != days or beside.needing(self._caches, live, chore.url):
             return None
-        is_due = retaining.is_due(tried_at(live.status.retention), self._clock.now())
-        return live if is_due else None
+        return live
+
+    def _is_due(self, live: FoundationDBBackup) -> bool:
+        return retaining.is_due(tried_at(live.status.retention), self._clock.now())
 
     async def _expired(self, chore: Chore, days: int, before: BackupExpiry) -> dict[str, object]:
         """Return what to tell of it; never by force, so that what can be restored still can."""
@@ -79,9 +81,10 @@ class Expiring:
             if found is None or found.before <= before.before_version:
                 return {"trouble": None}
             what = Expiry(before_version=found.before, restorable_after=found.restorable_after)
-            self._leading.check()
-            if not await _goes_on(chore):
+            # To read took its time: somebody may restore from there by now, or keep more.
+            if not await _goes_on(chore) or await self._wanted(chore, days) is None:
                 return {"trouble": None}
+            self._leading.check()
             await files.expire(chore.url, what)
         except PeerError as error:
             return {"trouble": error.message}

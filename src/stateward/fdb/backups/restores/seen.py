@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -50,6 +50,8 @@ class RestoreEyes:
     places: Places
     databases: BackupDatabases
     clock: Clock
+    #: For whom files are being deleted at a place.
+    empties: Callable[[str], ObjectKey | None] = lambda _: None
 
 
 async def look(eyes: RestoreEyes, restore: FoundationDBRestore) -> RestoreSeen | None:
@@ -161,6 +163,7 @@ def _view(
     live: Fact[RestoreState],
 ) -> RestoreView:
     url, why = _source(eyes.caches, restore)
+    emptied = eyes.empties(url) if url else None
     into = destination_of(restore).name
     return RestoreView(
         name=restore.metadata.name,
@@ -176,6 +179,7 @@ def _view(
         live=live,
         record=record_of(restore.status),
         clears=restore.spec.destination_policy == "clear",
+        emptied=str(emptied or ""),
         others=_others(eyes.caches, restore),
         has_agents=place.is_ is not ClusterIs.THERE or _has_agents(eyes.caches, restore),
         now=eyes.clock.now(),

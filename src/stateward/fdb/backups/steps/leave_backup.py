@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from stateward.core.outcome import DONE, Blocked, Outcome, Retry, Wait
 from stateward.core.version import Version
 from stateward.fdb.api.backups.kinds import BACKUPS
@@ -26,12 +28,13 @@ class LeaveBackup:
 
     async def run(self, seen: BackupSeen) -> Outcome:
         """Do the next thing."""
-        found = backing.leaving(seen.view)
+        uid = seen.backup.metadata.uid
+        found = backing.leaving(replace(seen.view, emptied=self._chores.emptied(uid)))
         if not isinstance(found, DeleteData):
             self._chores.withdraw(seen.backup.metadata.key)
         match found:
             case LetGo():
-                return await self._acting.hold(BACKUPS, seen.backup, held=False) or DONE
+                return await self._let_go(seen)
             case Abort():
                 return await self._abort(seen)
             case DeleteData(url):
@@ -64,9 +67,12 @@ class LeaveBackup:
             words = f"the files of the backup could not all be deleted: {said}"
             self._chores.again(chore)
             return Retry(_AGAIN, "BackupNotDeleted", words)
+        return await self._let_go(seen)
+
+    async def _let_go(self, seen: BackupSeen) -> Outcome:
         found = await self._acting.hold(BACKUPS, seen.backup, held=False)
         if found is not None:  # else somebody else keeps the object, and it stays done
-            self._chores.forget(metadata.uid)
+            self._chores.forget(seen.backup.metadata.uid)
         return found or DONE
 
 

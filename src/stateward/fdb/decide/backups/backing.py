@@ -187,6 +187,8 @@ def _files(view: BackupView, url: str) -> Leaving | Outcome:
         return LetGo("the backup does not go on")
     if not any(_lies(url, it) for it in (view.url, view.place) if it):
         return LetGo("it lies where spec never said: somebody else put it there")
+    if view.emptied and urls.is_same(url, view.emptied):
+        return LetGo("its files are deleted: what is there by now came after them")
     if view.sharers:
         who = some_of(view.sharers, _SHOWN)
         return Blocked(
@@ -198,6 +200,9 @@ def _files(view: BackupView, url: str) -> Leaving | Outcome:
         who = some_of(view.readers, _SHOWN)
         words = f"its files are deleted when nobody restores from them any more: {who} does"
         return Retry(_AGAIN, "BackupBeingRestored", words)
+    if view.unseen:
+        words = f"nobody knows who else has, or reads, its files: {view.unseen}"
+        return Retry(_AGAIN, "BackupUnknown", words)
     # It may have been begun by somebody who put a secret there, which no status shows.
     return DeleteData(urls.bare(url))
 

@@ -59,11 +59,14 @@ def retaining(view: BackupView, now: float) -> Expire | Outcome:
 
 
 def _read(view: BackupView) -> Outcome | None:
-    """Return that somebody reads what is too old; None: nobody does."""
+    """Return that somebody reads what is too old, or may; None: nobody does."""
     if drill_name(view.name) in view.readers:
         return DONE  # its own drill is over soon, and nobody has to know
-    if not view.readers:
+    if not view.readers and not view.unseen:
         return None
+    if not view.readers:
+        words = f"nobody knows who else has, or reads, what is too old: {view.unseen}"
+        return Retry(_WAITED, "BackupUnknown", words)
     who = some_of(view.readers, _SHOWN)
     words = f"what is too old is deleted when nobody restores from it any more: {who} does"
     return Retry(_WAITED, "BackupBeingRestored", words)

@@ -75,6 +75,10 @@ class BackupView:
     strangers: tuple[str, ...] = ()
     #: Restores that are begun and not over, and read what lies there.
     readers: tuple[str, ...] = ()
+    #: Why nobody knows all of those; empty: they are known.
+    unseen: str = ""
+    #: Where its files were deleted; empty: nowhere.
+    emptied: str = ""
     now: float = 0.0
     #: Whether one is begun at certain moments; then up to when all of them are dealt with, for
     #: which one was last begun, and which one came since.
@@ -190,6 +194,8 @@ class RestoreView:
     clears: bool = False
     #: Whether that was done, by the word of the database.
     cleared: Fact[bool] = UNASKED
+    #: For whom files are being deleted where the backup lies; empty: for nobody.
+    emptied: str = ""
     #: Other objects whose restore into the same database goes on.
     others: tuple[str, ...] = ()
     #: Whether there is anybody to do the work: agents of a FoundationDBBackup of the cluster.
