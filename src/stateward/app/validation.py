@@ -17,6 +17,7 @@ from stateward.fdb.api import validation as fdb
 from stateward.fdb.api.backups.checks import backup_problems, restore_problems
 from stateward.fdb.api.backups.kinds import FoundationDBBackup, FoundationDBRestore
 from stateward.fdb.api.kind import FoundationDBCluster
+from stateward.fdb.backups import times
 from stateward.kube.codec import Json
 from stateward.kube.crd.shapes import shape_problems
 from stateward.kube.manifests import Manifest, unknown_fields
@@ -67,7 +68,7 @@ def _judged(typed: object) -> Iterable[object]:
         case FoundationDBCluster():
             return fdb.problems(typed)
         case FoundationDBBackup():
-            return backup_problems(typed)
+            return (*backup_problems(typed), *times.problems(typed))
         case FoundationDBRestore():
             return restore_problems(typed)
         case _:

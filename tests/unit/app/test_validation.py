@@ -90,3 +90,29 @@ def test_a_type_without_a_schema_of_ours_is_told_with_its_place():
     body = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "data": "x"}
 
     assert list(problems(Manifest(body, "f", 1))) == ["data: must be object, got str"]
+
+
+BACKUP = {
+    "apiVersion": "apps.foundationdb.org/v1beta2",
+    "kind": "FoundationDBBackup",
+    "metadata": {"name": "nightly"},
+}
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ({}, []),
+        ({"backupMode": "oneTime", "schedule": "0 25 * * *"}, ["spec.schedule: unparseable schedule '0 25 * * *'"]),
+        ({"drill": {"schedule": "5 * * * 9"}}, ["spec.drill.schedule: unparseable schedule '5 * * * 9'"]),
+        ({"drill": {"schedule": "@every 5s"}}, ["spec.drill.schedule: must be due once a minute at most"]),
+        ({"backupState": "Pasued"}, ["spec.backupState: must be one of Running, Stopped, Paused, got 'Pasued'"]),
+    ],
+)  # fmt: skip
+def test_what_the_operator_would_refuse_of_a_backup_is_said_before(spec, said):
+    whole = {"version": "7.3.63", "clusterName": "shop", "fileURL": "file:///b", **spec}
+
+    found = list(problems(Manifest({**BACKUP, "spec": whole}, "f", 1)))
+
+    assert len(found) == len(said)
+    assert all(one.startswith(words) for words, one in zip(said, found, strict=True))

@@ -11,7 +11,11 @@ from stateward.core.clock import Clock
 from stateward.core.errors import PeerError
 from stateward.core.facts import Fact, Known, Unknown
 from stateward.fdb.admin.backups.ports import BackupAdmin
-from stateward.fdb.api.backups.backup import DEFAULT_PERIOD, BackupExpiry
+from stateward.fdb.api.backups.backup import (
+    DEFAULT_PERIOD,
+    BackupExpiry,
+    FoundationDBBackupStatus,
+)
 from stateward.fdb.api.backups.kinds import FoundationDBBackup
 from stateward.fdb.backups import beside
 from stateward.fdb.backups.caches import BackupCaches, cluster_of, tag_of
@@ -21,6 +25,8 @@ from stateward.fdb.backups.ports import BackupDatabases
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.backups.times import place_of, times_of
 from stateward.fdb.backups.whereabouts import Place, Places
+from stateward.fdb.decide.backups import moving
+from stateward.fdb.decide.backups.moving import Before, Moved
 from stateward.fdb.decide.backups.views import BackupView
 from stateward.fdb.model.names import agents_name
 from stateward.fdb.status.backups.backup import BackupState
@@ -135,6 +141,7 @@ def _view(
         used_urls=status.used_urls,
         former_urls=status.former_urls,
         place=status.place,
+        moved=_moved(status, live),
         holder=beside.holder(backup, others),
         pausers=beside.names(it for it in speaking if it.spec.backup_state == "Paused"),
         runners=beside.names(it for it in speaking if it.spec.backup_state in ("", "Running")),
@@ -155,6 +162,18 @@ def _view(
         is_deleting=metadata.deleting,
         is_drilled=drills.run_of(backup) is not None,
     )
+
+
+def _moved(status: FoundationDBBackupStatus, live: Fact[BackupState]) -> Moved | None:
+    """Return whether it lies elsewhere than what the database calls restorable."""
+    told = status.backup_details
+    if told is None:
+        return None
+    on_record = told.moved
+    found = Moved(on_record.during, on_record.began) if on_record is not None else None
+    if not isinstance(live, Known):
+        return found
+    return moving.moved(Before(told.uid, told.url, told.snapshot_began, found), live.value)
 
 
 def tried_at(told: BackupExpiry | None) -> float | None:

@@ -85,7 +85,9 @@ def _typed_problem(value: Any, schema: Json) -> str | None:
     if isinstance(value, int | float) and not _is_within(value, schema):
         return f"must be {_CALLED.get(type_, 'a number')}{_bounds(schema)}, got {_shown(value)}"
     if "enum" in schema and value not in schema["enum"]:
-        return f"must be one of {', '.join(map(str, schema['enum']))}, got {_shown(value)}"
+        # The empty one is what a client writes that says nothing.
+        known = ", ".join(str(it) for it in schema["enum"] if it != "")
+        return f"must be one of {known}, got {_shown(value)}"
     if isinstance(value, str):
         return _text_problem(value, schema)
     return _length_problem(value, schema)

@@ -91,7 +91,10 @@ def test_period_and_place_of_one_that_goes_on_are_changed_and_no_folder_is_share
         await it.until("slower", lambda: it.details().get("snapshotTime") == 40)
         it.edit(fileURL="file:///elsewhere")
         await it.until("there", lambda: it.details()["url"].startswith("file:///elsewhere/backup-"))
+        assert it.said(it.backup(), "Restorable") == ("False", "NotRestorable")
         await it.backed_up()
+        assert it.said(it.backup(), "Restorable") == ("True", "Restorable")
+        assert "moved" not in it.details()
         assert begun(it) == 1
         assert len(it.typed("fdbbackup", "modify")) == 2
         await it.rest(200)

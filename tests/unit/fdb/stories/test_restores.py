@@ -209,6 +209,10 @@ def test_a_version_that_is_not_there_and_a_backup_that_is_not_are_told() -> None
             )
         (blocker,) = it.restored("nowhere")["status"]["blockers"]
         assert "there must be a backup at file:///nowhere" in blocker["message"]
+        (blocker,) = it.restored("early")["status"]["blockers"]
+        words = "there must be a backup that can be restored to version 1 at file:///"
+        assert words in blocker["message"]
+        assert "beneath that of its FoundationDBBackup" in blocker["hint"]
 
     played(story)
 

@@ -10,9 +10,10 @@ from msgspec.structs import replace as changed
 
 from stateward.core.facts import Known, Unknown
 from stateward.core.outcome import Outcome
-from stateward.fdb.api.backups.backup import FoundationDBBackupStatus
+from stateward.fdb.api.backups.backup import BackupMoved, FoundationDBBackupStatus
 from stateward.fdb.api.backups.restore import FoundationDBRestoreStatus
 from stateward.fdb.decide.backups import backing, restoring
+from stateward.fdb.decide.backups.moving import Moved
 from stateward.fdb.decide.backups.views import BackupView, RestoreView
 from stateward.fdb.status.backups.backup import Point
 from stateward.fdb.tell.backups import backup, restore
@@ -106,6 +107,30 @@ def test_one_that_writes_nothing_says_why_if_anybody_does(
     (words,) = (one.message for one in it.conditions if one.type == "Degraded")
     assert all(one in words for one in complaints)
     assert "1970-01-01T00:00:08" in words or degraded[0] == "False"
+    assert it.doing.startswith("nothing was written" if degraded[0] == "True" else "backing up")
+
+
+def test_what_is_broken_stands_in_the_column_unless_something_is_waited_for() -> None:
+    start = FoundationDBBackupStatus(former_uid="")
+    lonely = told(view("s"), start, agents=Agents(2, 0, configured=True))
+    assert lonely.doing == "none of 2 agents is ready"
+    paused = told(view("dP", complaints=("Permission denied",)), start)
+    assert paused.doing.startswith("paused")
+
+
+def test_what_only_the_place_before_has_is_not_restorable() -> None:
+    there = told(view("d"), FoundationDBBackupStatus(former_uid=""))
+    url = "file:///elsewhere/backup-2"
+    it = told(view("d", live=live("d", url=url), moved=Moved(5)), there)
+    assert conditions(it)["Restorable"] == ("False", "NotRestorable")
+    details = it.backup_details
+    assert details is not None
+    assert (details.restorable, details.moved) == (False, BackupMoved(during=5))
+    assert it.doing == "backing up; not restorable yet"
+    (reading,) = (
+        one for one in readings(view("d", moved=Moved(5)), it, 0.0) if "restorable" in one.family
+    )
+    assert reading.value == 0
 
 
 def test_a_secret_in_a_url_is_not_told() -> None:

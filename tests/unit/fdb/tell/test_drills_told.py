@@ -103,6 +103,8 @@ def sentence(status: FoundationDBBackupStatus) -> str:
     [
         (None, ("Unknown", "NeverDrilled"), "no drill is over yet"),
         (BackupDrills(), ("Unknown", "NeverDrilled"), "begins at 1970-01-01T00:33:20Z"),
+        (BackupDrills(run=DrillRun(phase="Restoring", began=T100)), ("Unknown", "NeverDrilled"),
+         f"no drill is over yet: one goes on since {T100}"),
         (BackupDrills(last=PROOF, proven=T1000), ("True", "BackupRestored"),
          f"restored to version 9, which was at {T100}; proven at {T1000}"),
         (BackupDrills(last=replace(PROOF, version=None, version_time=None)),

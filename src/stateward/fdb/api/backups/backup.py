@@ -155,6 +155,17 @@ class BackupPoint(Part):
     time: Annotated[str | None, Field(description="When.", format="date-time")] = None
 
 
+class BackupMoved(Part):
+    """It was moved, and no snapshot is whole yet where it lies now."""
+
+    during: Annotated[
+        int, Field(description="At which version the snapshot began that went on then.")
+    ] = 0
+    began: Annotated[
+        int | None, Field(description="At which the first one did that lies there alone.")
+    ] = None
+
+
 class BackupDetails(Part):
     """What the database says of the backup of this tag."""
 
@@ -173,6 +184,13 @@ class BackupDetails(Part):
     ] = None
     last_snapshot: Annotated[
         BackupPoint | None, Field(description="When the last whole snapshot ended.")
+    ] = None
+    snapshot_began: Annotated[
+        int, Field(description="At which version the snapshot began that goes on.")
+    ] = 0
+    moved: Annotated[
+        BackupMoved | None,
+        Field(description="Only with what lay where it was before it can be restored."),
     ] = None
 
 

@@ -121,7 +121,7 @@ def _source(backup: FoundationDBBackup, view: BackupView) -> Source | None:
     state, times = view.state, backup.status.schedule
     if state is None:
         return None
-    point = state.restorable
+    point = view.restorable
     if point is not None and state.url and view.is_ours:
         return Source(urls.bare(state.url), point.version, point.seconds or None)
     if times is not None and times.last_url:

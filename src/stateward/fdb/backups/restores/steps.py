@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from stateward.core import moments
 from stateward.core.clock import Clock
@@ -25,6 +26,13 @@ from stateward.fdb.decide.backups.views import Abort, Begin, Clear, LetGo, Note
 from stateward.fdb.model.backups import KeyRange, RestoreOrder
 from stateward.kube.client import MergePatch
 from stateward.kube.codec import Json
+
+#: What a database says of a place in which there is not what spec asks for.
+_ELSEWHERE: Final = ("BackupMissing", "VersionNotRestorable")
+_FOLDER: Final = (
+    "a spec.fileURL must be the folder that starting the backup made, beneath that of its"
+    " FoundationDBBackup, whose status.backupDetails.url has it"
+)
 
 
 class HoldRestore:
@@ -133,11 +141,16 @@ async def _possible(admin: RestoreAdmin, order: RestoreOrder) -> int | Outcome:
 
 
 def _placed(outcome: Outcome, order: RestoreOrder) -> Outcome:
-    """Say where there must be a backup: the database only says that there is none."""
-    if not isinstance(outcome, Blocked) or outcome.reason != "BackupMissing":
+    """Say where there must be a backup: the database only says that there is none, or no such."""
+    if not isinstance(outcome, Blocked) or outcome.reason not in _ELSEWHERE:
         return outcome
-    words = f"there must be a backup at {urls.shown(order.url)}: {outcome.message}"
-    return replace(outcome, message=words)
+    what = "there must be a backup"
+    if outcome.reason == "VersionNotRestorable":
+        version = "" if order.version is None else f" to version {order.version}"
+        what += f" that can be restored{version}"
+    words = f"{what} at {urls.shown(order.url)}: {outcome.message}"
+    hint = f"{_FOLDER}; {outcome.hint}" if urls.is_file(order.url) else outcome.hint
+    return replace(outcome, message=words, hint=hint)
 
 
 def _order(seen: RestoreSeen) -> RestoreOrder:

@@ -50,5 +50,5 @@ def _words(found: Modify) -> str:
     if found.url is not None:
         parts.append(f"goes on at {urls.shown(found.url)}")
     if found.period is not None:
-        parts.append(f"has a snapshot every {found.period} s")
+        parts.append(f"has a snapshot every {found.period} s, after the one that goes on")
     return " and ".join(parts)

@@ -8,7 +8,8 @@ from typing import Final, TypeAlias
 
 from stateward.core.facts import Fact, Known, Unknown
 from stateward.fdb.api.backups import urls
-from stateward.fdb.status.backups.backup import BackupState
+from stateward.fdb.decide.backups.moving import Moved
+from stateward.fdb.status.backups.backup import BackupState, Point
 from stateward.fdb.status.backups.restore import RestoreState
 
 #: What nobody needs to know yet.
@@ -62,6 +63,8 @@ class BackupView:
     former_urls: tuple[str, ...] = ()
     #: Where it shall lie, once it was seen there: who has it elsewhere after that is somebody else.
     place: str = ""
+    #: It went there, and no snapshot is whole there yet.
+    moved: Moved | None = None
     #: An older object that has the tag; empty: it is ours.
     holder: str = ""
     #: Other objects of the database that ask for a pause, and that ask for none.
@@ -100,6 +103,12 @@ class BackupView:
     def state(self) -> BackupState | None:
         """What the database says; None: nobody knows."""
         return self.live.value if isinstance(self.live, Known) else None
+
+    @property
+    def restorable(self) -> Point | None:
+        """Until when it can be restored from where it lies; None: it cannot be, or nobody knows."""
+        state = self.state
+        return state.restorable if state is not None and self.moved is None else None
 
     @property
     def may_act(self) -> bool:

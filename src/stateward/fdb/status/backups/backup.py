@@ -59,6 +59,8 @@ class Running:
     snapshot_end: Point | None = None
     #: Percent of the snapshot that is being taken that should be there by now.
     expected: float | None = None
+    #: At which version that one began; None: nobody says.
+    snapshot_begin: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,7 @@ class _Stage(Struct, frozen=True):
 
 class _Snapshot(Struct, frozen=True):
     ExpectedProgress: float | None = None
+    Begin: _Point | None = None
 
 
 class _Document(Struct, frozen=True):
@@ -154,6 +157,7 @@ def _running(found: _Document) -> Running | None:
     if isinstance(found.StopAfterSnapshot, UnsetType) or found.LatestLogEnd is None:
         return None
     snapshot = found.CurrentSnapshot
+    begin = snapshot.Begin if snapshot is not None else None
     return Running(
         found.StopAfterSnapshot,
         found.SnapshotIntervalSeconds,
@@ -162,6 +166,7 @@ def _running(found: _Document) -> Running | None:
         Point(found.LatestLogEnd.Version, found.LatestLogEnd.EpochSeconds),
         _point(found.LatestSnapshotEnd),
         snapshot.ExpectedProgress if snapshot is not None else None,
+        begin.Version if begin is not None else None,
     )
 
 

@@ -18,6 +18,7 @@ from stateward.fdb.api.backups import urls
 from stateward.fdb.api.backups.backup import (
     BackupDetails,
     BackupGenerations,
+    BackupMoved,
     BackupPoint,
     BackupTimes,
     FoundationDBBackupStatus,
@@ -45,6 +46,7 @@ from stateward.fdb.tell.backups.drills import (
 from stateward.fdb.tell.blockers import blockers
 from stateward.fdb.tell.doing import short
 from stateward.kube import conditions
+from stateward.kube.meta import Condition
 
 _REST: Final = "nothing to do"
 
@@ -76,7 +78,7 @@ def backup_status(
     return replace(
         former,
         observed_generation=view.generation,
-        doing=doing_with(_doing(view, outcomes), told.said),
+        doing=doing_with(_doing(view, outcomes, said), told.said),
         agent_count=told.agents.ready,
         deployment_configured=told.agents.configured,
         backup_details=details,
@@ -104,8 +106,8 @@ def _essence(status: FoundationDBBackupStatus) -> FoundationDBBackupStatus:
     return replace(status, doing="", backup_details=details, conditions=said, blockers=held)
 
 
-def _doing(view: BackupView, outcomes: Sequence[Outcome]) -> str:
-    """Return the first thing that is not over; then what the backup does."""
+def _doing(view: BackupView, outcomes: Sequence[Outcome], told: Sequence[Condition]) -> str:
+    """Return the first thing that is not over; then what is broken; then what the backup does."""
     waiting = next((it for it in outcomes if not isinstance(it, Done)), None)
     if waiting is not None and not isinstance(waiting, Done):
         return short(waiting.message)
@@ -116,7 +118,10 @@ def _doing(view: BackupView, outcomes: Sequence[Outcome]) -> str:
         return _REST
     if state.paused:
         return "paused: no agent of the cluster works"
-    return "backing up" if state.restorable is not None else "backing up; not restorable yet"
+    broken = next((it for it in told if it.type == "Degraded" and it.status == "True"), None)
+    if broken is not None:
+        return short(broken.message)
+    return "backing up" if view.restorable is not None else "backing up; not restorable yet"
 
 
 # ------------------------------------------------------------------ generations
@@ -187,13 +192,20 @@ def _details(view: BackupView, former: BackupDetails | None) -> BackupDetails | 
         running=state.stage.is_active,
         paused=state.paused,
         snapshot_period_seconds=running.interval if running else before.snapshot_period_seconds,
-        restorable=state.restorable is not None,
+        restorable=view.restorable is not None,
         tag=view.tag,
         uid=state.uid,
         state=str(state.stage),
-        latest_restorable=_point(state.restorable, before.latest_restorable),
+        latest_restorable=_point(view.restorable, before.latest_restorable),
         last_snapshot=_point(running.snapshot_end if running else None, before.last_snapshot),
+        snapshot_began=(running.snapshot_begin if running else None) or before.snapshot_began,
+        moved=_moved(view),
     )
+
+
+def _moved(view: BackupView) -> BackupMoved | None:
+    found = view.moved
+    return None if found is None else BackupMoved(during=found.during, began=found.began)
 
 
 def _place(view: BackupView, former: str) -> str:

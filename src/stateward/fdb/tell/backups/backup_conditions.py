@@ -25,6 +25,10 @@ TYPES: Final = ("Ready", "Restorable", "Progressing", "Degraded", "Paused")
 _SHOWN: Final = 3
 #: Seconds without anything written; agents write what changed some times a minute.
 _STALLED: Final = 900.0
+_MOVED: Final = (
+    "there is no whole snapshot yet where it lies now: before that, it can be restored only with"
+    " what lies where it was before, which must be kept"
+)
 _Said: TypeAlias = tuple[str, str, str]
 
 
@@ -79,6 +83,8 @@ def _restorable(view: BackupView, details: BackupDetails | None) -> _Said:
         return "Unknown", "BackupUnknown", "the database does not say how the backup is"
     if view.is_elsewhere:
         return "False", "MovedByOthers", f"what tag {view.tag} has lies elsewhere"
+    if view.moved is not None and state.restorable is not None:
+        return "False", "NotRestorable", _MOVED
     if state.restorable is None:
         return "False", "NotRestorable", "there is no whole snapshot yet, with all that follows it"
     point = details.latest_restorable if details is not None else None

@@ -131,6 +131,12 @@ def proven(
 
 def _proven(drills: BackupDrills) -> tuple[str, str, str]:
     last = drills.last
+    if last is None and drills.run is not None:
+        return (
+            "Unknown",
+            "NeverDrilled",
+            f"no drill is over yet: one goes on since {drills.run.began}",
+        )
     if last is None:
         when = f": the first one begins at {drills.next}" if drills.next else ""
         return "Unknown", "NeverDrilled", f"no drill is over yet{when}"

@@ -31,7 +31,7 @@ def readings(view: BackupView, status: FoundationDBBackupStatus, now: float) -> 
     if state is not None and not is_others:
         yield Reading("stateward_fdb_backup_running", (), state.stage.is_active)
         yield Reading("stateward_fdb_backup_paused", (), state.paused)
-        yield Reading("stateward_fdb_backup_restorable", (), state.restorable is not None)
+        yield Reading("stateward_fdb_backup_restorable", (), view.restorable is not None)
     details = status.backup_details
     point = details.latest_restorable if details is not None else None
     if point is not None and point.time:

@@ -68,6 +68,7 @@ def test_all_of_a_running_one() -> None:
             log_end=Point(4032840035, 1794708431),
             snapshot_end=Point(4034742070, 1794708433),
             expected=66.0495,
+            snapshot_begin=4034806627,
         ),
     )
 
