@@ -158,7 +158,8 @@ def _reads(restore: FoundationDBRestore, backup: FoundationDBBackup, url: str) -
     if here and spec.backup_name == backup.metadata.name:
         return True
     asked = url_of(spec.blob_store_configuration, spec.file_url, restore.metadata.name)
-    return any(urls.is_within(it, url) for it in (status.url, asked) if it)
+    noted = status.clearing.url if status.clearing is not None else ""
+    return any(urls.is_within(it, url) for it in (status.url, noted, asked) if it)
 
 
 def _drilling(backup: FoundationDBBackup, url: str) -> Iterator[str]:

@@ -98,3 +98,21 @@ def test_whoever_dies_while_keys_are_cleared_they_come_back(seconds: float) -> N
         assert it.keys_there() == KEYS
 
     played(story)
+
+
+def test_what_keys_were_cleared_for_is_restored_wherever_the_backup_goes_on_meanwhile() -> None:
+    async def story(it: BackupStory) -> None:
+        known = await saved(it)
+        it.restore(backupName="nightly", destinationPolicy="clear")
+        await it.until("cleared", lambda: it.keys_there() == {})
+        it.it.crash(it.slots[0], rest=5)
+        it.edit(fileURL="file:///elsewhere", agentCount=0)  # nobody restores for now
+        await it.until("told", lambda: it.said(it.restored(), "Ready")[1] == "NoAgents")
+        await it.until("moved", lambda: "elsewhere" in it.details()["url"])
+        it.it.idle = False
+        it.edit(agentCount=2)
+        await it.until("done", lambda: it.said(it.restored(), "Completed")[0] == "True")
+        assert it.keys_there() == KEYS
+        assert it.restored()["status"]["url"] == known["fileURL"]
+
+    played(story)

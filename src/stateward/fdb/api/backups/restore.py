@@ -95,6 +95,9 @@ class RestoreClearing(Part):
     version: Annotated[
         int | None, Field(description="To which version it can be restored then.")
     ] = None
+    url: Annotated[
+        str, Field(description="From where, whatever becomes of the backup that spec names.")
+    ] = ""
 
 
 class RestoreProgress(Part):

@@ -193,6 +193,9 @@ def _source(caches: BackupCaches, restore: FoundationDBRestore) -> tuple[str, st
     spec, metadata = restore.spec, restore.metadata
     if not spec.backup_name:
         return url_of(spec.blob_store_configuration, spec.file_url, metadata.name), ""
+    clearing = restore.status.clearing
+    if clearing is not None and clearing.url:
+        return clearing.url, ""  # only from there is it sure that keys come back
     backup = caches.backups.get(ObjectKey(metadata.namespace, spec.backup_name))
     if backup is None:
         return "", f"there is no FoundationDBBackup {spec.backup_name}"

@@ -108,7 +108,8 @@ class StartRestore:
         if not isinstance(version, int):
             return version
         at = moments.to_rfc3339(self._clock.now())
-        await self._write(seen, {"clearing": {"at": at, "done": False, "version": version}})
+        noted = {"at": at, "done": False, "version": version, "url": urls.bare(order.url)}
+        await self._write(seen, {"clearing": noted})
         return done("ClearingNoted", "that keys are to be cleared before is on record")
 
     async def _clear(self, seen: RestoreSeen) -> Outcome:
