@@ -289,3 +289,16 @@ def test_who_goes_and_who_comes_to_one_place_do_not_wait_for_each_other() -> Non
         await it.until("gone", lambda: not it.backup("later") and not it.backup())
 
     played(story)
+
+
+def test_agents_of_another_line_are_told_of() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(version="7.1.61")
+        await it.until(
+            "told", lambda: it.said(it.backup(), "Degraded") == ("True", "AgentsIncompatible")
+        )
+        assert "7.1.61 cannot talk to 7.3" in it.backup()["status"]["doing"]
+        it.edit(version="7.3.63")
+        await it.until("well", lambda: it.said(it.backup(), "Degraded")[1] == "AllWell")
+
+    played(story)
