@@ -23,7 +23,7 @@ from stateward.fdb.backups.steps.strange import Strange
 from stateward.fdb.backups.steps.update_backup_agents import UpdateBackupAgents
 from stateward.fdb.backups.telling import StatusWriter, Voice, looked_at_again
 from stateward.fdb.build.backup_agents import wanted_agents
-from stateward.fdb.tell.backups.agents import agents_of
+from stateward.fdb.tell.backups.agents import agents_of, unfit
 from stateward.fdb.tell.backups.backup import BackupTold, backup_status, can_wait
 from stateward.fdb.tell.backups.metrics import readings
 from stateward.fdb.tell.backups.unseen import backup_status_unseen
@@ -118,6 +118,7 @@ class BackupReconciler:
             wanted_agents(backup),
             settled=self._agents.is_settled(seen),
             unseen=unseen,
+            unfit=unfit(backup.spec.version, seen.version),
         )
         drill = seen.drilled.view if seen.drilled is not None else None
         told = BackupTold(heard.words, agents, self._clock.now(), drill)

@@ -127,6 +127,7 @@ def test_how_many_are_not_named_makes_no_other_sentence(named: int, reason: str)
     (told,) = found
     assert told is not None
     assert told.guard == reason
+    assert ("agentCount" in told.hint) is (named > 0)
 
 
 FOLLOWING: list[tuple[int, str, str]] = [

@@ -352,3 +352,16 @@ def test_who_comes_while_files_are_being_deleted_does_not_keep_whose_they_were()
         assert len(it.typed("fdbbackup", "delete")) == 1
 
     played(story)
+
+
+def test_agents_of_another_line_are_told_of() -> None:
+    async def story(it: BackupStory) -> None:
+        it.back_up(version="7.1.61")
+        await it.until(
+            "told", lambda: it.said(it.backup(), "Degraded") == ("True", "AgentsIncompatible")
+        )
+        assert "7.1.61 cannot talk to 7.3" in it.backup()["status"]["doing"]
+        it.edit(version="7.3.63")
+        await it.until("well", lambda: it.said(it.backup(), "Degraded")[1] == "AllWell")
+
+    played(story)

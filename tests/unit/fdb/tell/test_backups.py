@@ -114,6 +114,13 @@ def test_what_is_broken_stands_in_the_column_unless_something_is_waited_for() ->
     start = FoundationDBBackupStatus(former_uid="")
     lonely = told(view("s"), start, agents=Agents(2, 0, configured=True))
     assert lonely.doing == "none of 2 agents is ready"
+    unfit = Agents(2, 2, configured=True, unfit="agents must be of 7.3")
+    for it in (view("d"), view("?", is_unmanaged=True)):
+        other = told(it, start, agents=unfit)
+        assert conditions(other)["Degraded"] == ("True", "AgentsIncompatible")
+        assert other.doing == "agents must be of 7.3"
+    nobody = told(view("d"), start, agents=replace(unfit, wanted=0))
+    assert conditions(nobody)["Degraded"] == ("False", "AllWell")
     paused = told(view("dP", complaints=("Permission denied",)), start)
     assert paused.doing.startswith("paused")
 

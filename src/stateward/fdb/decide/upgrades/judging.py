@@ -164,7 +164,8 @@ def cut_off(view: ClusterView) -> Refusal | None:
     return Refusal(
         "ClientsIncompatible",
         f"{counted(len(named), 'client')} could not follow {_asked(view)}: {some}",
-        f"give clients a library of {view.spec.version} as well; or set"
+        f"give clients a library of {view.spec.version} as well; backup agents have one alone: set"
+        " agentCount of their FoundationDBBackups to 0 until the upgrade is over; or set"
         " spec.ignoreUpgradabilityChecks to true, and they are cut off",
     )
 

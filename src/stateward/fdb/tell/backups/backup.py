@@ -112,15 +112,15 @@ def _doing(view: BackupView, outcomes: Sequence[Outcome], told: Sequence[Conditi
     if waiting is not None and not isinstance(waiting, Done):
         return short(waiting.message)
     state = view.state
-    if view.is_unmanaged or state is None or not state.stage.is_active:
-        if view.is_scheduled and view.next_due is not None and view.wish == "Running":
-            return f"waits until {moments.to_rfc3339(view.next_due)}"
-        return _REST
-    if state.paused:
+    if state is not None and state.stage.is_active and state.paused:
         return "paused: no agent of the cluster works"
     broken = next((it for it in told if it.type == "Degraded" and it.status == "True"), None)
     if broken is not None:
         return short(broken.message)
+    if view.is_unmanaged or state is None or not state.stage.is_active:
+        if view.is_scheduled and view.next_due is not None and view.wish == "Running":
+            return f"waits until {moments.to_rfc3339(view.next_due)}"
+        return _REST
     return "backing up" if view.restorable is not None else "backing up; not restorable yet"
 
 

@@ -111,6 +111,8 @@ def _degraded(view: BackupView, agents: Agents) -> _Said:
     if broken := _broken(view):
         return broken
     works = state is not None and state.stage.is_active and not view.holder
+    if agents.unfit and agents.wanted:
+        return "True", "AgentsIncompatible", agents.unfit
     if agents.trouble and agents.ready < agents.wanted:
         return "True", "AgentsMissing", f"{agents.ready} of {agents.wanted}: {agents.trouble}"
     if works and agents.wanted and not agents.ready:
