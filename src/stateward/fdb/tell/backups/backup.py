@@ -100,7 +100,7 @@ def can_wait(old: FoundationDBBackupStatus, new: FoundationDBBackupStatus) -> bo
 def _essence(status: FoundationDBBackupStatus) -> FoundationDBBackupStatus:
     details = status.backup_details
     if details is not None:
-        details = replace(details, latest_restorable=None, last_snapshot=None)
+        details = replace(details, latest_restorable=None, last_snapshot=None, snapshot_began=0)
     said = tuple(replace(it, message="") for it in status.conditions)
     held = tuple(replace(it, message="") for it in status.blockers)
     return replace(status, doing="", backup_details=details, conditions=said, blockers=held)
