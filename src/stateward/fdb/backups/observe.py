@@ -60,7 +60,9 @@ async def look(eyes: BackupEyes, backup: FoundationDBBackup) -> BackupSeen | Non
     complaints = await _complaints(eyes, backup, admin, live)
     metadata = backup.metadata
     name = ObjectKey(metadata.namespace, agents_name(metadata.name))
-    view = replace(_view(eyes, backup, place, live), complaints=complaints)
+    view = replace(
+        _with_others(eyes, backup, _view(eyes, backup, place, live)), complaints=complaints
+    )
     return BackupSeen(
         backup,
         view,
@@ -115,10 +117,7 @@ def _view(
     eyes: BackupEyes, backup: FoundationDBBackup, place: Place, live: Fact[BackupState]
 ) -> BackupView:
     spec, status, metadata = backup.spec, backup.status, backup.metadata
-    url, times = place_of(backup), times_of(backup, eyes.clock.now())
-    others = [it for it in beside.neighbours(eyes.caches, backup) if it is not backup]
-    lies = beside.lies(backup, live)
-    speaking = [it for it in others if beside.has_say(eyes.caches, it)]
+    times = times_of(backup, eyes.clock.now())
     return BackupView(
         name=metadata.name,
         uid=metadata.uid,
@@ -128,7 +127,7 @@ def _view(
         is_one_time=spec.backup_mode == "oneTime",
         is_unmanaged=spec.backup_type == "unmanaged",
         policy=spec.deletion_policy or "noop",
-        url=url,
+        url=place_of(backup),
         period=spec.snapshot_period_seconds or DEFAULT_PERIOD,
         cluster=place.is_,
         cluster_name=spec.cluster_name,
@@ -142,14 +141,6 @@ def _view(
         former_urls=status.former_urls,
         place=status.place,
         moved=_moved(status, live),
-        holder=beside.holder(backup, others),
-        pausers=beside.names(it for it in speaking if it.spec.backup_state == "Paused"),
-        runners=beside.names(it for it in speaking if it.spec.backup_state in ("", "Running")),
-        mates=beside.mates(eyes.caches, backup, url),
-        strangers=beside.strangers(eyes.caches, backup, url),
-        sharers=beside.sharers(eyes.caches, backup, lies),
-        readers=beside.readers(eyes.caches, backup, lies),
-        unseen=eyes.caches.unseen(),
         now=eyes.clock.now(),
         is_scheduled=bool(spec.schedule),
         since=times.since,
@@ -161,6 +152,24 @@ def _view(
         not_expired=status.retention.trouble if status.retention is not None else "",
         is_deleting=metadata.deleting,
         is_drilled=drills.run_of(backup) is not None,
+    )
+
+
+def _with_others(eyes: BackupEyes, backup: FoundationDBBackup, view: BackupView) -> BackupView:
+    """Return a view with whom else its tag, its pause and its places concern."""
+    caches, lies = eyes.caches, beside.lies(backup, view.live)
+    others = [it for it in beside.neighbours(caches, backup) if it is not backup]
+    speaking = [it for it in others if beside.has_say(caches, it)]
+    return replace(
+        view,
+        holder=beside.holder(backup, others),
+        pausers=beside.names(it for it in speaking if it.spec.backup_state == "Paused"),
+        runners=beside.names(it for it in speaking if it.spec.backup_state in ("", "Running")),
+        mates=beside.mates(caches, backup, view.url),
+        strangers=beside.strangers(caches, backup, view.url),
+        sharers=beside.sharers(caches, backup, lies),
+        readers=beside.readers(caches, backup, lies),
+        unseen=caches.unseen(),
     )
 
 
