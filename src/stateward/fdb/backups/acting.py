@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from stateward.core.errors import PeerError
 from stateward.core.outcome import Outcome
@@ -20,6 +21,8 @@ from stateward.kube.meta import Object
 from stateward.kube.resources import Resource
 
 R = TypeVar("R")
+#: Seconds for which the answer about an object counts.
+_FRESH: Final = 5.0
 
 
 class Changer(Protocol):
@@ -85,10 +88,17 @@ def _words(*, held: bool) -> str:
 
 
 async def same(client: Getter, resource: Resource[Any], item: Object) -> bool:
-    """Tell whether an object is still the one that we judged by, as the server has it now."""
+    """Tell whether an object is still the one that we judged by, as the server has it now.
+
+    Who stood still while the answer came does not know what is so now.
+    """
+    time = asyncio.get_running_loop().time
+    asked = time()
     try:
         live = await client.get(resource, item.metadata.key)
     except NotFound:
+        return False
+    if time() - asked > _FRESH:
         return False
     mine, theirs = item.metadata, live.metadata
     now = (theirs.uid, theirs.generation, theirs.deleting)
