@@ -85,6 +85,8 @@ def _crowds(
     """Yield that there are more copies, or more places for them, than processes are in."""
     if before is not None and _shape(before) == _shape(after):
         return
+    if before is None and not database.servers:
+        return  # they ended at this very moment, and nobody makes a database
     spread = after.spread
     centers = [it.center for it in after.regions if it.is_wanted or after.usable_regions > 1]
     for center in centers or [""]:

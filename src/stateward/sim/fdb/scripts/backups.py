@@ -27,7 +27,17 @@ from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import DEPLOYMENTS, PODS, Resource
 from stateward.sim.fdb.acts import happenings
 from stateward.sim.fdb.backups.shelf import Rows, Shelf, keys_of
-from stateward.sim.fdb.scripts.kit import FEW, KEY, ONE, Holds, Script, Step, create, in_a_line
+from stateward.sim.fdb.scripts.kit import (
+    FEW,
+    KEY,
+    ONE,
+    Holds,
+    Script,
+    Step,
+    create,
+    in_a_line,
+    is_mended,
+)
 from stateward.sim.fdb.world import FdbWorld
 
 NIGHTLY: Final = ObjectKey("ns", "nightly")
@@ -335,6 +345,12 @@ def _knows_no_drills(it: FdbWorld) -> bool:
     return found is not None and found.status.drill is None and is_restorable(it)
 
 
+def _at_rest(script: Script) -> Script:
+    """Return a script that ends only when the cluster beside it is as asked for, too."""
+    *first, last = script
+    return *first, replace(last, until=lambda it: last.until(it) and is_mended(it))
+
+
 _SMALL: Final = create(databaseConfiguration=ONE, processCounts=FEW)
 _SAVED: Final = (
     _SMALL,
@@ -344,7 +360,7 @@ _SAVED: Final = (
     stop(),
 )
 
-SCENARIOS: Final[dict[str, Script]] = {
+_TOLD: Final[dict[str, Script]] = {
     "fdb-backup": (_SMALL, back_up(), stop()),
     "fdb-backup-paused": (
         _SMALL,
@@ -390,3 +406,5 @@ SCENARIOS: Final[dict[str, Script]] = {
         drop(RESTORES, AGAIN, _is_unlocked),
     ),
 }
+
+SCENARIOS: Final = {name: _at_rest(script) for name, script in _TOLD.items()}
