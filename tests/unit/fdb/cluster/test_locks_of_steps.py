@@ -15,7 +15,6 @@ import pytest
 
 from fakes.fdb_desk import Desk
 from fakes.fdb_views import NOW, cluster, healthy
-from fakes.hand_clock import HandClock
 from stateward.core.chance import Chance
 from stateward.core.outcome import Retry
 from stateward.fdb.admin.errors import DatabaseSilent
@@ -48,6 +47,8 @@ class Shared(Desk):
     rows: dict[bytes, bytes] = field(default_factory=dict)
     away: bool = False
     record: MaintenanceModeInfo | None = None
+    #: Seconds for which all stands still when the user is asked once more.
+    stands_still: float = 0.0
 
     async def transact(self, work: Callable[[KeyTransaction], Awaitable[T]]) -> T:
         if self.away:
@@ -65,6 +66,7 @@ class Shared(Desk):
         return None
 
     async def get(self, *words: Any) -> FoundationDBCluster:
+        self.at += self.stands_still
         found = await super().get(*words)
         status = msgspec.structs.replace(found.status, maintenance_mode_info=self.record)
         return msgspec.structs.replace(found, status=status)
@@ -72,7 +74,7 @@ class Shared(Desk):
     @property
     def tools(self) -> Tools:
         it = cast("Any", self)
-        turn = Locks(it, HandClock(NOW))
+        turn = Locks(it)
         return Tools(client=it, turn=turn, fence=it, chance=Chance(1, "steps"))
 
 
@@ -233,6 +235,26 @@ async def test_nothing_is_done_while_nobody_says_whose_it_is(what: str) -> None:
     it.away = True
     assert isinstance(await tried(EVERY[what], it), Retry)
     assert it.asked == []
+
+
+@pytest.mark.parametrize("what", EVERY)
+async def test_who_stood_still_for_longer_than_the_lock_lasts_does_nothing(what: str) -> None:
+    """Its lease need not say so: who is told to be the only one has none."""
+    it = desk(EVERY[what], {}, lock_duration_minutes=1)
+    it.stands_still = 61.0
+    assert isinstance(await tried(EVERY[what], it), Retry)
+    assert it.asked == []
+    (refused,) = it.book.refused
+    assert refused.refusal.guard == "turn_is_ours"
+    assert "which was ours until 1970-01-01T02:47:40Z" in refused.refusal.message
+
+
+@pytest.mark.parametrize("what", EVERY)
+async def test_who_stood_still_for_less_acts(what: str) -> None:
+    it = desk(EVERY[what], {}, lock_duration_minutes=1)
+    it.stands_still = 60.0
+    await tried(EVERY[what], it)
+    assert it.asked[0] == EVERY[what].asks
 
 
 @pytest.mark.parametrize("how", OPEN)
