@@ -38,7 +38,6 @@ from stateward.fdb.views import ClusterView
 
 _AGAIN: Final = 15.0
 _SHOWN: Final = 3
-_LATER: Final = 60.0
 _SOON: Final = 5.0
 _HEAR: Final = (
     "see whether they run, reach the database, and are not told to look on (spec.skip); what one"
@@ -258,7 +257,10 @@ def _untold(seen: Seen, error: PeerError) -> Outcome:
 
 
 def _silent(seen: Seen, told: Intents) -> Outcome:
-    """Say which operators are gone that have something pending: nobody waits for them."""
+    """Say which operators are gone that have something pending, also while nothing is to be done.
+
+    Nobody waits for them, and nobody acts on what they have: only a person has them come back.
+    """
     view = seen.view
     gone = agreeing.silent(told, view.now)
     if not gone:
@@ -267,7 +269,7 @@ def _silent(seen: Seen, told: Intents) -> Outcome:
     since = some_of([f"{it!r} since {at}" for it, at in last.items()], _SHOWN)
     words = f"nothing is heard of other operators, and nobody waits for them: {since}"
     seen.book.refuse(CoordinateOperators.name, [Refusal("OperatorSilent", words, _HEAR)])
-    return Retry(_LATER, "OperatorSilent", words)
+    return Blocked("OperatorSilent", words, _HEAR)
 
 
 def _is_at_rest(view: ClusterView) -> bool:
