@@ -55,7 +55,8 @@ class _NameTaken(NothingDone):
 class CoordinateOperators:
     """Tells other operators of the same database what is pending here, and learns what is there.
 
-    Where they act alone nothing is read but the lock, and nothing is said.
+    Where they act alone nothing is heeded but the lock, and nothing is said; without locks nothing
+    is read at all.
     """
 
     name = "CoordinateOperators"
@@ -133,7 +134,9 @@ class CoordinateOperators:
         if former != current:
             keys, spoke = self._tools.fence.keys(admin), view.status.synchronization
             lock = LockKeys(keys, locks.prefix_of(former))
-            names = {questions.lock_owner(view.spec), *([spoke.name] if spoke else [])}
+            names = {spoke.name} if spoke else set[str]()
+            if not prefix_taken(view, seen.rivals):  # else what is there under it is another's
+                names.add(questions.lock_owner(view.spec))
             try:
                 for name in sorted(names):
                     await self._forget(lock, name)
