@@ -23,7 +23,7 @@ from stateward.fdb.admin.keyed.telling import IntentKeys
 from stateward.fdb.admin.keys import excluded_key
 from stateward.fdb.cluster.hands import together
 from stateward.fdb.cluster.hands.fence import Fence
-from stateward.fdb.cluster.hands.locked import Locks, change_coordinators, exclude, include
+from stateward.fdb.cluster.hands.locked import Locks, change_coordinators, claim, exclude, include
 from stateward.fdb.cluster.hands.together import Disagreed, unless_more_go
 from stateward.fdb.model.addresses import Address
 from stateward.fdb.model.exclusions import of_instance
@@ -147,6 +147,17 @@ class Lapsing:
     def check(self) -> None:
         if not self.held:
             raise NotLeader("it is over")
+
+
+@pytest.mark.parametrize(
+    ("groups", "formerly"), [("s1 s2 s3", {""}), ("s1 s2-", {""}), ("s1!>", set()), ("", set())]
+)
+def test_a_name_of_before_is_ones_own_while_a_group_of_it_does_not_go(
+    groups: str, formerly: set[str]
+) -> None:
+    """One that is stuck on a dark node keeps the name from nobody who has it by then."""
+    found = claim(cluster(groups, **LOCKED), NOW)
+    assert (found.owner, found.formerly) == ("dc1", formerly)
 
 
 def test_what_one_took_by_another_name_is_its_own() -> None:

@@ -108,11 +108,12 @@ def lock_of(view: ClusterView, keys: Keys) -> LockKeys:
 def claim(view: ClusterView, now: float) -> Claim:
     """Return what this operator may have of it, from now on.
 
-    While its prefix changes it has process groups of both, and what it took before is its own.
+    While its prefix changes it has process groups of both, and what it took before is its own. Not
+    for the sake of one that goes, and may be stuck for days: the name may be another's by then.
     """
     seconds = view.spec.lock_options.lock_duration_minutes * 60
     owner = questions.lock_owner(view.spec)
-    formerly = frozenset(it.id.prefix for it in view.groups) - {owner}
+    formerly = frozenset(it.id.prefix for it in view.groups if not it.leaving) - {owner}
     return Claim(owner, int(now), seconds, formerly)
 
 
