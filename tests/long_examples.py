@@ -22,6 +22,7 @@ EXAMPLES: Final[dict[str, dict[str, tuple[str, ...]]]] = {
             *("fdb-locks-clocks", "fdb-locks-cut", "fdb-global-cut", "fdb-two-centers"),
             *("fdb-names", "fdb-prefix", "fdb-maintenance-others", "fdb-family", "fdb-volume"),
             *("fdb-global-classes", "fdb-global-prefix", "fdb-global-clocks", "fdb-to-unified"),
+            "fdb-global-mode",
             *("fdb-locks-upgrade", "fdb-locks-replace", "fdb-taint-storm", "fdb-halls"),
             *("fdb-upgrade-eager", "fdb-maintenance-off"),
         ),

@@ -40,6 +40,8 @@ class Desk:
     book: Book = field(default_factory=Book)
     #: By the ids of groups: what their objects say of themselves.
     statuses: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: What time it is when something is asked for.
+    at: float = NOW
 
     def __getattr__(self, verb: str) -> Callable[..., Awaitable[Any]]:
         async def ask(*_words: Any, **_more: Any) -> Any:
@@ -54,12 +56,18 @@ class Desk:
     def keys(self, keys: Any) -> Any:
         return keys
 
+    def now(self) -> float:
+        return self.at
+
     async def change(self, ask: Callable[..., Awaitable[Any]], *words: Any) -> Any:
         return await ask(*words)
 
     async def take(self, _seen: Seen, purpose: str) -> Refusal | None:
         self.turns.append(purpose)
         return None if self.is_ours else Refusal("turn_is_ours", "it is somebody else's turn")
+
+    def lapsed(self, _seen: Seen, _purpose: str) -> None:
+        """A turn that is ours stays so."""
 
     async def leave(self, _seen: Seen, error: PeerError) -> None:
         self.left.append(error)
@@ -84,9 +92,13 @@ class Desk:
     async def run(self, step: str, *finalizers: str) -> Any:
         return await self.step(step).run(self.seen(*finalizers))
 
-    def step(self, name: str) -> Step[Seen]:
+    @property
+    def tools(self) -> Tools:
         it = cast("Any", self)
-        tools = Tools(client=it, turn=it, fence=it, chance=Chance(1, "steps"))
+        return Tools(client=it, turn=it, fence=it, chance=Chance(1, "steps"))
+
+    def step(self, name: str) -> Step[Seen]:
+        tools = self.tools
         for group in self.view.groups:  # what is proved was proved by us
             if group.proved_at is not None:
                 tools.board.vouch(KEY, [group.uid], to_rfc3339(group.proved_at))

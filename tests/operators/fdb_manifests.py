@@ -259,6 +259,8 @@ BAD: list[Bad] = [
     Bad("a mistyped schedule", replacements(cronJob={"spec": {"shedule": "* * * * *"}}),
         f"{REPLACED}.cronJob.spec.shedule", "did you mean schedule?"),
     Bad("pods deleted by day", automation(deletionMode="Day"), "", "", "deletionMode"),
+    Bad("a mode nobody knows", automation(synchronizationMode="regional"), "", "", "synchronizationMode"),
+    Bad("one by the older word", automation(synronizationMode="Global"), "", "", "synronizationMode"),
     Bad("another way to talk", automation(databaseInteractionMode="telnet"), "", "", "databaseInteractionMode"),
     Bad("a mistyped option", automation(killProcess=True), "", "", "killProcess"),
     # ------------------------------------------------------------ older words

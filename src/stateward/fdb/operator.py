@@ -270,10 +270,10 @@ def _cluster_controller(room: _Room) -> Controller:
     )
     observer = Observer(sources)
     chance = kit.ports.stream("groups").chance
-    fence = Fence(kit.elector.leadership)
+    fence = Fence(kit.elector.leadership, kit.ports.clock)
     tools = Tools(
         room.acting,
-        Locks(fence, kit.ports.clock),
+        Locks(fence),
         fence,
         chance,
         kit.board,

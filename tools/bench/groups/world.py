@@ -177,8 +177,8 @@ class Rested:
         self.eyes = eyes = Eyes(self.caches, Board(), Memo(), clock)
         alone = election.Alone(clock, metrics.leader("me"))
         alone.leadership.renewed(float("inf"))
-        fence = Fence(alone.leadership)
-        tools = Tools(paper.client, Locks(fence, clock), fence, paper.ports.chance)
+        fence = Fence(alone.leadership, clock)
+        tools = Tools(paper.client, Locks(fence), fence, paper.ports.chance)
         listening = Listening(self.caches, Archive(paper.client, clock))
         sources = Sources(
             eyes,

@@ -85,7 +85,7 @@ class Claim:
     owner: str
     now: int
     seconds: int
-    #: What it was called before, while process groups of that name are still its own.
+    #: What it was called before, while process groups of that name are still its own and stay.
     formerly: frozenset[str] = frozenset()
 
 

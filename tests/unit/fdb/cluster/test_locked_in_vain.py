@@ -49,7 +49,7 @@ ENDS: dict[str, tuple[PeerError, bool, bool]] = {
 async def test_what_surely_was_not_done_leaves_the_lock_to_others(end: str) -> None:
     error, lets_go, _ = ENDS[end]
     desk, keys = Desk(cluster("s1", **LOCKED)), ModelKeys(configured())
-    turn = Locks(cast("Any", desk), HandClock(NOW))
+    turn = Locks(cast("Any", desk))
     seen = replace(desk.seen(), admin=cast("Any", keys))
     assert await turn.take(seen, "acting") is None
     await turn.leave(seen, error)
@@ -64,7 +64,7 @@ async def test_only_ones_own_lock_is_let_go_and_only_where_there_are_any() -> No
     for spec in (LOCKED, {"lockOptions": {"disableLocks": True}, "processGroupIDPrefix": "dc2"}):
         desk = Desk(cluster("s1", **spec))
         seen = replace(desk.seen(), admin=cast("Any", keys))
-        await Locks(cast("Any", desk), HandClock(NOW)).leave(seen, NO)
+        await Locks(cast("Any", desk)).leave(seen, NO)
         assert (await LockKeys(keys).look()).lock == Lock("dc2", int(NOW), int(NOW) + 600)
 
 
@@ -111,5 +111,5 @@ async def test_a_lease_is_kept_for_what_may_still_be_carried_out(end: str) -> No
         raise error
 
     with pytest.raises(type(error)):
-        await Fence(cast("Any", lease)).change(ask)
+        await Fence(cast("Any", lease), HandClock()).change(ask)
     assert lease.doubts == may_come

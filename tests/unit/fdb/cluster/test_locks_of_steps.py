@@ -15,9 +15,8 @@ import pytest
 
 from fakes.fdb_desk import Desk
 from fakes.fdb_views import NOW, cluster, healthy
-from fakes.hand_clock import HandClock
 from stateward.core.chance import Chance
-from stateward.core.outcome import Retry
+from stateward.core.outcome import DONE, Retry
 from stateward.fdb.admin.errors import DatabaseSilent
 from stateward.fdb.admin.keys import KeyTransaction
 from stateward.fdb.api.kind import FoundationDBCluster
@@ -29,6 +28,7 @@ from stateward.fdb.cluster.hands.tools import Tools
 from stateward.fdb.cluster.pipeline import steps
 from stateward.fdb.decide.groups.maintenance import Begin, End, Move, Noted
 from stateward.fdb.model.connection import ConnectionString
+from stateward.fdb.model.intents import Intent, Whose, intent_key
 from stateward.fdb.model.locks import Lock, denied_key, lock_key
 from stateward.fdb.model.names import EXCLUSION_FINALIZER
 from stateward.fdb.status.reading import Status
@@ -48,6 +48,8 @@ class Shared(Desk):
     rows: dict[bytes, bytes] = field(default_factory=dict)
     away: bool = False
     record: MaintenanceModeInfo | None = None
+    #: Seconds for which all stands still when the user is asked once more.
+    stands_still: float = 0.0
 
     async def transact(self, work: Callable[[KeyTransaction], Awaitable[T]]) -> T:
         if self.away:
@@ -65,6 +67,7 @@ class Shared(Desk):
         return None
 
     async def get(self, *words: Any) -> FoundationDBCluster:
+        self.at += self.stands_still
         found = await super().get(*words)
         status = msgspec.structs.replace(found.status, maintenance_mode_info=self.record)
         return msgspec.structs.replace(found, status=status)
@@ -72,7 +75,7 @@ class Shared(Desk):
     @property
     def tools(self) -> Tools:
         it = cast("Any", self)
-        turn = Locks(it, HandClock(NOW))
+        turn = Locks(it)
         return Tools(client=it, turn=turn, fence=it, chance=Chance(1, "steps"))
 
 
@@ -235,6 +238,26 @@ async def test_nothing_is_done_while_nobody_says_whose_it_is(what: str) -> None:
     assert it.asked == []
 
 
+@pytest.mark.parametrize("what", EVERY)
+async def test_who_stood_still_for_longer_than_the_lock_lasts_does_nothing(what: str) -> None:
+    """Its lease need not say so: who is told to be the only one has none."""
+    it = desk(EVERY[what], {}, lock_duration_minutes=1)
+    it.stands_still = 61.0
+    assert isinstance(await tried(EVERY[what], it), Retry)
+    assert it.asked == []
+    (refused,) = it.book.refused
+    assert refused.refusal.guard == "turn_is_ours"
+    assert "which was ours until 1970-01-01T02:47:40Z" in refused.refusal.message
+
+
+@pytest.mark.parametrize("what", EVERY)
+async def test_who_stood_still_for_less_acts(what: str) -> None:
+    it = desk(EVERY[what], {}, lock_duration_minutes=1)
+    it.stands_still = 60.0
+    await tried(EVERY[what], it)
+    assert it.asked[0] == EVERY[what].asks
+
+
 @pytest.mark.parametrize("how", OPEN)
 @pytest.mark.parametrize("what", EVERY)
 async def test_it_is_taken_and_the_act_is_done(what: str, how: str) -> None:
@@ -256,6 +279,16 @@ async def test_where_locks_are_not_used_nobody_is_asked_for_one(what: str) -> No
     assert it.rows == rows
 
 
+async def test_who_acts_alone_and_without_locks_asks_for_no_key() -> None:
+    act = Act("CoordinateOperators", REST, "")
+    it = desk(act, {}, disable_locks=True)
+    it.away = True  # whoever asked would be told so
+    assert await tried(act, it) == DONE
+    with_locks = desk(act, {})
+    with_locks.away = True
+    assert isinstance(await tried(act, with_locks), Retry)
+
+
 def test_all_of_the_design_are_among_them() -> None:
     assert {it.step for it in EVERY.values()} >= DESIGN
 
@@ -267,6 +300,20 @@ async def test_the_deny_list_of_a_spec_needs_no_lock() -> None:
     it = desk(act, {**lock("dc2", -60, 540), **denied("dc3"), **denied("dc4")}, deny_list=listed)
     await tried(act, it)
     assert it.rows == {**lock("dc2", -60, 540), **denied("dc2"), **denied("dc4")}
+
+
+@pytest.mark.parametrize("rivals", [(), ("prod/other",)], ids=["ours", "another's"])
+async def test_what_lies_at_a_place_of_before_under_a_name_of_another_stays(
+    rivals: tuple[str, ...],
+) -> None:
+    """Who comes with a prefix that is taken lets go of nothing that the other one has."""
+    status = msgspec.structs.replace(REST.status, locks=LockStatus(key_prefix="/before"))
+    said = intent_key(b"/before", Intent.REMOVAL, Whose("dc1", "dc1-log-1"))
+    there = {lock_key(b"/before"): Lock("dc1", int(NOW), int(NOW) + 600).encode(), said: b""}
+    it = desk(Act("", replace(REST, status=status), ""), there)
+    seen = replace(it.seen(), rivals=rivals)
+    await next(one for one in steps(it.tools) if one.name == "CoordinateOperators").run(seen)
+    assert it.rows == (there if rivals else {})
 
 
 LISTED = (DenyListEntry(id="dc2"), DenyListEntry(id="dc3", allow=True))

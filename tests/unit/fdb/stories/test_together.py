@@ -113,6 +113,17 @@ def test_who_is_gone_is_named_and_not_waited_for() -> None:
         assert it.status["synchronization"] == {"name": "dc1", "silent": ["dc2"]}
         await it.reconciled()
         assert len(kills(it)) == before + 1
+        told = it.condition("Progressing")
+        assert (told["status"], told["reason"]) == ("False", "OperatorSilent")
+        assert (
+            "nothing is heard of other operators, and nobody waits for them: 'dc2'"
+            in told["message"]
+        )
+        assert it.condition("Ready")["status"] == "True", "all that is ours is as asked"
+        await it.at_rest()
+        unsaid(it, Intent.RESTART)  # a person, or dc2 itself when it is back
+        await it.until("told", lambda: it.condition("Progressing")["reason"] == "Reconciled")
+        assert it.status["synchronization"] == {"name": "dc1"}
 
     played(story)
 

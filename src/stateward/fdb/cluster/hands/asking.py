@@ -55,7 +55,10 @@ async def _allowed(
     if taken is not None:
         return held(seen, step, (taken,), purpose)
     # The turn is ours for minutes; what the user wants may be another thing by now.
-    return None if await is_unchanged(tools.client, seen.cluster) else CHANGED
+    if not await is_unchanged(tools.client, seen.cluster):
+        return CHANGED
+    late = tools.turn.lapsed(seen, purpose)
+    return None if late is None else held(seen, step, (late,), purpose)
 
 
 async def failed(tools: Tools, seen: Seen, what: str, error: PeerError) -> Outcome:

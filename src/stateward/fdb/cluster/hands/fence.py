@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Generator
 from contextlib import contextmanager
 from typing import Final, TypeVar, TypeVarTuple
 
+from stateward.core.clock import Clock
 from stateward.core.errors import OutcomeUnknown
 from stateward.fdb.admin.errors import is_undone
 from stateward.fdb.admin.keys import Keys, KeyTransaction
@@ -43,8 +44,13 @@ def _sure(leadership: Leadership, how_long: str) -> Generator[None, None, None]:
 class Fence:
     """Stands between a step and a database."""
 
-    def __init__(self, leadership: Leadership) -> None:
+    def __init__(self, leadership: Leadership, clock: Clock) -> None:
         self._leadership = leadership
+        self._clock = clock
+
+    def now(self) -> float:
+        """Return what time it is when something is asked for: a pass may have begun long ago."""
+        return self._clock.now()
 
     def keys(self, keys: Keys) -> Keys:
         """Return keys of which nothing is written unless we are sure to lead at that moment.

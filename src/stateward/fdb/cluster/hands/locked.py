@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Final, Protocol, TypeAlias
 
-from stateward.core.clock import Clock
 from stateward.core.errors import OutcomeUnknown, PeerError
+from stateward.core.moments import to_rfc3339
 from stateward.fdb.admin.errors import DatabaseRefused, ProgramUnusable, is_undone
 from stateward.fdb.admin.errors import Refusal as No
 from stateward.fdb.admin.keyed.locking import LockKeys
@@ -41,6 +41,9 @@ class Turn(Protocol):
     async def take(self, seen: Seen, purpose: str) -> Refusal | None:
         """Take the turn for an act; return why it is not ours."""
 
+    def lapsed(self, seen: Seen, purpose: str) -> Refusal | None:
+        """Return that the turn is over which was taken: we may have stood still since."""
+
     async def leave(self, seen: Seen, error: PeerError) -> None:
         """Leave the turn to others if an act failed and surely was not done."""
 
@@ -48,9 +51,8 @@ class Turn(Protocol):
 class Locks(Turn):
     """Takes the lock of the database, where there can be other operators."""
 
-    def __init__(self, fence: Fence, clock: Clock) -> None:
+    def __init__(self, fence: Fence) -> None:
         self._fence = fence
-        self._clock = clock
 
     async def take(self, seen: Seen, purpose: str) -> Refusal | None:
         """Take the lock for an act, or extend it."""
@@ -60,7 +62,7 @@ class Locks(Turn):
             return Refusal(GUARD, f"{purpose} needs the lock of a database that is not there yet")
         # Not when the pass began: that may be long ago, and so short a lock would be nobody's.
         keys = lock_of(seen.view, self._fence.keys(seen.admin))
-        mine = claim(seen.view, self._clock.now())
+        mine = claim(seen.view, self._fence.now())
         try:
             found = await self._fence.change(keys.take, mine)
         except PeerError as error:
@@ -72,6 +74,15 @@ class Locks(Turn):
         denied = seen.book.locks.denied if seen.book.locks else ()
         seen.book.locks = Found(holder, denied)
         return None if isinstance(found, Lock) else refused(found, mine, purpose)
+
+    def lapsed(self, seen: Seen, purpose: str) -> Refusal | None:
+        """Return that the lock is over: what is no transaction does not look at it again."""
+        lock = seen.book.locks.lock if seen.book.locks is not None else None
+        is_used = questions.uses_locks(seen.view.spec)
+        if not is_used or lock is None or not lock.is_over(self._fence.now()):
+            return None
+        words = f"{purpose} needs the lock of the database, which was ours until"
+        return Refusal(GUARD, f"{words} {to_rfc3339(lock.end)}", after=_SOON)
 
     async def leave(self, seen: Seen, error: PeerError) -> None:
         """Let go of the lock after an act that the database did not want, or nobody could ask for.
@@ -97,11 +108,12 @@ def lock_of(view: ClusterView, keys: Keys) -> LockKeys:
 def claim(view: ClusterView, now: float) -> Claim:
     """Return what this operator may have of it, from now on.
 
-    While its prefix changes it has process groups of both, and what it took before is its own.
+    While its prefix changes it has process groups of both, and what it took before is its own. Not
+    for the sake of one that goes, and may be stuck for days: the name may be another's by then.
     """
     seconds = view.spec.lock_options.lock_duration_minutes * 60
     owner = questions.lock_owner(view.spec)
-    formerly = frozenset(it.id.prefix for it in view.groups) - {owner}
+    formerly = frozenset(it.id.prefix for it in view.groups if not it.leaving) - {owner}
     return Claim(owner, int(now), seconds, formerly)
 
 
@@ -157,7 +169,7 @@ async def _fenced(
 ) -> None:
     keys, act = fence.keys(admin), _writing(writes, check)
     if questions.uses_locks(view.spec):
-        await fence.change(lock_of(view, keys).fenced, claim(view, view.now), act)
+        await fence.change(lock_of(view, keys).fenced, claim(view, fence.now()), act)
     else:
         await fence.change(keys.transact, act)
 

@@ -180,4 +180,4 @@ async def act(
         await tools.fence.change(led.transact, work)
         return
     fenced = locked.lock_of(view, led).fenced
-    await tools.fence.change(fenced, locked.claim(view, view.now), work)
+    await tools.fence.change(fenced, locked.claim(view, tools.fence.now()), work)

@@ -17,7 +17,6 @@ from stateward.core.moments import from_rfc3339
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.questions import crash_loops, is_target, pending_seconds
 from stateward.fdb.decide.held import Held
-from stateward.fdb.model.classes import ProcessClass
 from stateward.fdb.model.listing import some_of
 from stateward.fdb.status.health import is_available
 from stateward.fdb.status.maintenance import Maintenance, maintenance
@@ -212,8 +211,6 @@ def _objection(view: ClusterView, group: GroupView, at_work: Fact[Maintenance | 
         return "it has no address that it could be excluded by"
     if why := _vain(view, group):
         return why
-    if group.process_class is not ProcessClass.STORAGE:
-        return ""
     if not isinstance(at_work, Known):
         return f"nobody knows which zone is under maintenance: {at_work.reason}"
     zone = None if at_work.value is None else at_work.value.zone

@@ -39,6 +39,7 @@ from stateward.sim.fdb.world import FdbWorld
 #: What the data centers are called, and their operators, to each other.
 THREE: Final = ("dc1", "dc2", "dc3")
 _OLD, _NEW = "7.1.61", "7.3.63"
+_OTHER_KNOB: Final[Json] = {"general": {"customParameters": ["knob_max_trace_lines=2000"]}}
 #: Seconds after an edit at which operators have told each other of it, and wait.
 _MIDDLE: Final = 5.0
 #: Seconds of a nap that is longer than a lock.
@@ -215,6 +216,29 @@ def _renamed(name: str, other: str) -> Step:
     return Step(text, do, _are_settled(), quick=7200.0)
 
 
+def _turns_away(name: str) -> Step:
+    """Have a data center act alone just when all have said that they shall act together."""
+
+    async def do(it: FdbWorld) -> None:
+        await _edited("", processes=KNOB).do(it)
+        await it.world.until(f"{name} says so", lambda: _is_pending(it, name), within=1800.0)
+        await _edited("", name, automationOptions={"synchronizationMode": "local"}).do(it)
+
+    text = f"a knob everywhere, and {name} acts alone when it has said so"
+    return Step(text, do, _turned_away(name), quick=600.0, law="C-S7")
+
+
+def _turned_away(name: str) -> Holds:
+    """Return whether all is as asked, and nothing is left of what somebody said who acts alone."""
+
+    def holds(it: FdbWorld) -> bool:
+        every = [told_at(one, PREFIX) for one in it.realm.databases if one.servers]
+        speaks = any(name in told.beats for told in every)
+        return not speaks and not _is_pending(it, name) and _are_settled()(it)
+
+    return holds
+
+
 def _returns(name: str) -> Step:
     """Have the operator run again that ended."""
 
@@ -350,6 +374,13 @@ _ALL_AT_ONCE: Final[dict[str, Script]] = {
         ),
         _edited("dc2 is allowed it", "dc1", until=_are_settled(), **_deny("dc2", allow=True)),
     ),
+    # Who acts alone leaves nothing that others wait for; later it acts with them again.
+    "fdb-global-mode": (
+        _created(**_TOGETHER),
+        _turns_away("dc1"),
+        _edited("dc1 acts with the others again", "dc1", **_TOGETHER),
+        replace(_edited("another knob everywhere", processes=_OTHER_KNOB), costs=Cost(1, 1)),
+    ),
     "fdb-global-prefix": (
         _created(**_TOGETHER),
         replace(_renamed("dc1", "dc4"), quick=7200.0),
@@ -360,5 +391,6 @@ SCENARIOS: Final[dict[str, Script]] = {**_ALONE, **_ALL_AT_ONCE}
 _IN_TWO: Final = (
     *("fdb-locks-replace", "fdb-locks-dead", "fdb-locks-asleep", "fdb-locks-denied"),
     *("fdb-locks-upgrade", "fdb-global-classes", "fdb-global-prefix"),
+    "fdb-global-mode",
 )
 PLACES: Final = {**dict.fromkeys(SCENARIOS, THREE), **dict.fromkeys(_IN_TWO, THREE[:2])}

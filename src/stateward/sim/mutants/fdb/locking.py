@@ -59,7 +59,7 @@ def by_the_clock(patch: Patch) -> None:
 
     async def take(self: Locks, seen: Seen, purpose: str) -> Refusal | None:
         mine, uid = ends.now(), seen.cluster.metadata.uid
-        if self._clock.now() <= mine.get(uid, 0.0):
+        if self._fence.now() <= mine.get(uid, 0.0):
             return None
         found: Refusal | None = await former(self, seen, purpose)
         if found is None and seen.book.locks is not None and seen.book.locks.lock is not None:

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fakes.fdb_groups import AWAY, NOW, SILENT, cluster, group
-from fakes.fdb_statuses import recorded
+from fakes.fdb_statuses import document, recorded
+from fakes.fdb_views import status_of
 from stateward.core.moments import to_rfc3339
 from stateward.fdb.api.group import GroupConditionType as Kind
 from stateward.fdb.api.status import FoundationDBClusterStatus
@@ -176,13 +177,22 @@ def test_nothing_is_replaced_where_no_process_shall_run() -> None:
     assert chosen(view(ill("storage-1"), spec={"buggify": {"emptyMonitorConf": True}})) == []
 
 
-def test_storage_under_maintenance_is_not_replaced() -> None:
+@pytest.mark.parametrize("name", ["storage-1", "log-1", "stateless-1"])
+def test_who_is_in_a_zone_under_maintenance_is_not_replaced(name: str) -> None:
+    """F-S13: whoever works there brings all of them back, and not only those that keep data."""
     database = recorded("maintenance_on")
-    assert (
-        why(view(ill("storage-1", zone="z5"), database=database)) == "its zone is under maintenance"
-    )
-    assert chosen(view(ill("log-1", zone="z5"), database=database)) == ["log-1"]
-    assert chosen(view(ill("storage-1", zone="z4"), database=database)) == ["storage-1"]
+    assert why(view(ill(name, zone="z5"), database=database)) == "its zone is under maintenance"
+    assert chosen(view(ill(name, zone="z4"), database=database)) == [name]
+    nowhere = view(ill(name, zone=""), database=database)
+    assert chosen(nowhere) == [name]
+
+
+@pytest.mark.parametrize("name", ["storage-1", "log-1"])
+def test_nobody_is_replaced_while_no_one_knows_which_zone_is_under_maintenance(name: str) -> None:
+    tree = document("maintenance_on")
+    del tree["cluster"]["maintenance_seconds_remaining"]
+    found = why(view(ill(name), database=status_of(tree)))
+    assert found.startswith("nobody knows which zone is under maintenance")
 
 
 def test_who_is_never_to_be_replaced_is_not() -> None:

@@ -103,7 +103,7 @@ class AllAtOnce:
     async def _take_list(self, seen: Seen, admin: Admin, plan: RestartPlan) -> Outcome | None:
         """Take the list away, so that nobody else restarts them by it."""
         needed = {*_ids(plan), *upgrades.unprepared(plan, ())}
-        mine = locked.claim(seen.view, seen.view.now)
+        mine = locked.claim(seen.view, self._tools.fence.now())
         try:
             keys = _list_of(seen, self._tools.fence.keys(admin))
             await self._tools.fence.change(keys.take, mine, needed)

@@ -38,7 +38,6 @@ from stateward.fdb.views import ClusterView
 
 _AGAIN: Final = 15.0
 _SHOWN: Final = 3
-_LATER: Final = 60.0
 _SOON: Final = 5.0
 _HEAR: Final = (
     "see whether they run, reach the database, and are not told to look on (spec.skip); what one"
@@ -56,7 +55,8 @@ class _NameTaken(NothingDone):
 class CoordinateOperators:
     """Tells other operators of the same database what is pending here, and learns what is there.
 
-    Where they act alone nothing is read but the lock, and nothing is said.
+    Where they act alone nothing is heeded but the lock, and nothing is said; without locks nothing
+    is read at all.
     """
 
     name = "CoordinateOperators"
@@ -134,7 +134,9 @@ class CoordinateOperators:
         if former != current:
             keys, spoke = self._tools.fence.keys(admin), view.status.synchronization
             lock = LockKeys(keys, locks.prefix_of(former))
-            names = {questions.lock_owner(view.spec), *([spoke.name] if spoke else [])}
+            names = {spoke.name} if spoke else set[str]()
+            if not prefix_taken(view, seen.rivals):  # else what is there under it is another's
+                names.add(questions.lock_owner(view.spec))
             try:
                 for name in sorted(names):
                     await self._forget(lock, name)
@@ -258,7 +260,10 @@ def _untold(seen: Seen, error: PeerError) -> Outcome:
 
 
 def _silent(seen: Seen, told: Intents) -> Outcome:
-    """Say which operators are gone that have something pending: nobody waits for them."""
+    """Say which operators are gone that have something pending, also while nothing is to be done.
+
+    Nobody waits for them, and nobody acts on what they have: only a person has them come back.
+    """
     view = seen.view
     gone = agreeing.silent(told, view.now)
     if not gone:
@@ -267,7 +272,7 @@ def _silent(seen: Seen, told: Intents) -> Outcome:
     since = some_of([f"{it!r} since {at}" for it, at in last.items()], _SHOWN)
     words = f"nothing is heard of other operators, and nobody waits for them: {since}"
     seen.book.refuse(CoordinateOperators.name, [Refusal("OperatorSilent", words, _HEAR)])
-    return Retry(_LATER, "OperatorSilent", words)
+    return Blocked("OperatorSilent", words, _HEAR)
 
 
 def _is_at_rest(view: ClusterView) -> bool:
