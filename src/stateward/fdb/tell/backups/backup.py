@@ -121,6 +121,8 @@ def _doing(view: BackupView, outcomes: Sequence[Outcome], told: Sequence[Conditi
         if view.is_scheduled and view.next_due is not None and view.wish == "Running":
             return f"waits until {moments.to_rfc3339(view.next_due)}"
         return _REST
+    if view.moved is not None and state.restorable is not None:
+        return "backing up; not restorable yet from where it lies now"
     return "backing up" if view.restorable is not None else "backing up; not restorable yet"
 
 
