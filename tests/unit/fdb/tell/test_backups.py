@@ -10,7 +10,11 @@ from msgspec.structs import replace as changed
 
 from stateward.core.facts import Known, Unknown
 from stateward.core.outcome import Outcome
-from stateward.fdb.api.backups.backup import BackupMoved, FoundationDBBackupStatus
+from stateward.fdb.api.backups.backup import (
+    BackupMoved,
+    BackupProgress,
+    FoundationDBBackupStatus,
+)
 from stateward.fdb.api.backups.restore import FoundationDBRestoreStatus
 from stateward.fdb.decide.backups import backing, restoring
 from stateward.fdb.decide.backups.moving import Moved
@@ -123,6 +127,28 @@ def test_what_is_broken_stands_in_the_column_unless_something_is_waited_for() ->
     assert conditions(nobody)["Degraded"] == ("False", "AllWell")
     paused = told(view("dP", complaints=("Permission denied",)), start)
     assert paused.doing.startswith("paused")
+
+
+def test_how_much_was_written_is_told_while_it_goes_on_and_can_wait() -> None:
+    it = view("r")
+    state = it.state
+    assert state is not None
+    assert state.running is not None
+
+    def written(much: int) -> BackupView:
+        running = replace(state.running, range_bytes=much, log_bytes=2 * much)
+        return replace(it, live=Known(replace(state, running=running), 0.0, "test"))
+
+    some = told(written(3), FoundationDBBackupStatus())
+    more = told(written(5), some)
+    assert more.progress == BackupProgress(range_bytes_written=5, log_bytes_written=10)
+    assert backup.can_wait(some, more)
+    unknown = told(view("?"), more)
+    assert unknown.progress == more.progress
+    over = told(view("c"), more)
+    assert over.progress is None
+    assert not backup.can_wait(more, over)
+    assert told(replace(it, holder="older"), more).progress is None
 
 
 def test_what_only_the_place_before_has_is_not_restorable() -> None:
