@@ -117,7 +117,7 @@ def test_one_that_writes_nothing_says_why_if_anybody_does(
 def test_what_is_broken_stands_in_the_column_unless_something_is_waited_for() -> None:
     start = FoundationDBBackupStatus(former_uid="")
     lonely = told(view("s"), start, agents=Agents(2, 0, configured=True))
-    assert lonely.doing == "none of 2 agents is ready"
+    assert lonely.doing == "none of 2 agents is ready: see pods of nightly-backup-agents"
     unfit = Agents(2, 2, configured=True, unfit="agents must be of 7.3")
     for it in (view("d"), view("?", is_unmanaged=True)):
         other = told(it, start, agents=unfit)
