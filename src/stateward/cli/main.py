@@ -35,6 +35,7 @@ _COMMANDS = {
     "operator": "Run our operators on a cluster, until told to end.",
     "simulate": "Let the operator live where things go wrong at every call.",
     "validate": "Check manifests without a cluster.",
+    "why": "Say what an object waits for, and what would unblock it.",
 }
 
 

@@ -12,10 +12,8 @@ import click
 
 from stateward.app.etcd.available import available
 from stateward.app.fdb import available as fdb
-from stateward.core.errors import PeerUnreachable
-from stateward.core.ports import Ports
-from stateward.kube.http.access import ClusterAccess
-from stateward.kube.http.client import HttpClient, Limits
+from stateward.cli.reaching import ask
+from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import NotConfigured, find_access
 
 
@@ -48,7 +46,7 @@ def doctor(kubeconfig: str, context: str, timeout: float) -> int:
         return _without_cluster(has_etcd=has_etcd)
     click.echo(f"✔ configured by {access.origin}")
     click.echo(f"✔ server {access.server}, namespace {access.namespace}")
-    version = asyncio.run(_ask(access, timeout))
+    version = asyncio.run(ask(access, timeout, _ask))
     click.echo(f"✔ reachable: Kubernetes {version}")
     click.echo("doctor: all is well")
     return 0
@@ -84,17 +82,5 @@ def _tell_fdbs() -> None:
         )
 
 
-async def _ask(access: ClusterAccess, patience: float) -> str:
-    ports = Ports.of_this_machine()
-    limits = Limits(deadline=patience, attempts=1)
-    try:
-        async with (
-            asyncio.timeout(patience),
-            HttpClient(access, ports.clock, ports.chance, limits=limits) as client,
-        ):
-            return (await client.server_version()).git_version
-    except TimeoutError:
-        raise PeerUnreachable(
-            f"{access.server} must answer within {patience:g} s, logging in included",
-            hint="check the server and the credentials of the context, or give it more --timeout",
-        ) from None
+async def _ask(client: HttpClient) -> str:
+    return (await client.server_version()).git_version

@@ -1,0 +1,33 @@
+"""Ask a cluster something, and give up with a sentence when it does not answer in time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from stateward.core.errors import PeerUnreachable
+from stateward.core.ports import Ports
+from stateward.kube.http.access import ClusterAccess
+from stateward.kube.http.client import HttpClient, Limits
+
+T = TypeVar("T")
+
+
+async def ask(
+    access: ClusterAccess, patience: float, question: Callable[[HttpClient], Awaitable[T]]
+) -> T:
+    """Return the answer to a question that is asked once, logging in included."""
+    ports = Ports.of_this_machine()
+    limits = Limits(deadline=patience, attempts=1)
+    try:
+        async with (
+            asyncio.timeout(patience),
+            HttpClient(access, ports.clock, ports.chance, limits=limits) as client,
+        ):
+            return await question(client)
+    except TimeoutError:
+        raise PeerUnreachable(
+            f"{access.server} must answer within {patience:g} s, logging in included",
+            hint="check the server and the credentials of the context, or give it more --timeout",
+        ) from None
