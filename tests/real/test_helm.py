@@ -50,8 +50,10 @@ CHOICES: dict[str, Json] = {
     "foundationdb alone": {
         "products": {"etcd": False},
         "foundationdb": {
-            "binaries": [{"version": "7.1.67"}, {"version": "7.3.79", "image": "x/y"}]
+            "binaries": [{"version": "7.1.67"}, {"version": "7.3.79", "image": "x/y"}],
+            "blobSecret": "stores",
         },
+        "networkPolicy": {"blobStorePorts": [9000, 8333]},
         "rescueVolume": {"emptyDir": {}},
     },
     "foundationdb without programs": {"foundationdb": {"binaries": []}},

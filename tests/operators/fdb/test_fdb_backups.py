@@ -117,6 +117,15 @@ async def test_what_was_overwritten_and_cleared_comes_back_once_whoever_is_kille
             await you.said("fdbbackup", "nightly", "Paused", "Paused")
             await you.write(CLEARED)
             await you.said("fdbrestore", "early", "Paused", "AgentsPaused")
+
+            # One that is deleted while it goes on ends, and locks nothing any more.
+            await you.until("fdbrestore", "early", "begun", lambda now: now["status"].get("uid"))
+            assert "Committed" not in await you.typed("writemode on; set e 5"), "it is locked"
+            await you.delete("fdbrestore/early")
+            await you.gone("fdbrestore", "early")
+            await you.write("set e 5; clear e")
+            await you.restore("early", backupName="nightly", backupVersion=early)
+            await you.said("fdbrestore", "early", "Paused", "AgentsPaused")
             await you.restore("late", backupName="nightly", backupVersion=late)
             who = await you.said("fdbrestore", "late", "Ready", "AnotherRestoreRuns")
             assert "early" in who

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from stateward.fdb.api import questions
 from stateward.fdb.api.backups.backup import DEFAULT_AGENTS
 from stateward.fdb.api.backups.kinds import BACKUPS, FoundationDBBackup
+from stateward.fdb.api.backups.stores import option
 from stateward.fdb.api.defaults import GENERAL, normalized
 from stateward.fdb.api.pods import container_of
 from stateward.fdb.api.processes import ContainerOverrides, ImageType, PodTemplate, ProcessSettings
@@ -177,7 +178,7 @@ def _arguments(backup: FoundationDBBackup) -> list[str]:
         f"--locality_zoneid=$({_ZONE})",
         f"--locality_machineid=$({_MACHINE})",
         *([f"--locality_dcid={center}"] if center else []),
-        *(f"--{it}" for it in backup.spec.custom_parameters),
+        *map(option, backup.spec.custom_parameters),
     ]
 
 

@@ -20,6 +20,8 @@ PRERELEASE: Final = "-PRERELEASE"
 LINES: Final = ((7, 1), (7, 3), (7, 4))
 #: By the minor release: the first patch in which something works.
 _LOCALITY_EXCLUSIONS: Final = {(7, 1): 42, (7, 3): 26}
+_BACKUP_ENCRYPTION: Final = {(7, 3): 73, (7, 4): 6}
+_MUTATION_LOG_TYPES: Final = {(7, 4): 7}
 
 _PROTOCOL: Final = re.compile(r"0?fdb00b0(?P<major>[0-9a-f])(?P<minor>[0-9a-f])[0-9a-f]{6}")
 
@@ -70,6 +72,16 @@ def path_between(running: Version, wanted: Version) -> tuple[str, ...] | None:
 def has_locality_exclusions(version: Version) -> bool:
     """Tell whether all processes with a locality can be excluded by one entry, and reliably."""
     return _has(version, _LOCALITY_EXCLUSIONS)
+
+
+def has_backup_encryption(version: Version) -> bool:
+    """Tell whether what a backup writes can be encrypted."""
+    return _has(version, _BACKUP_ENCRYPTION)
+
+
+def has_mutation_log_types(version: Version) -> bool:
+    """Tell whether fdbbackup is told by one word how changes are written."""
+    return _has(version, _MUTATION_LOG_TYPES)
 
 
 def _has(version: Version, since: dict[tuple[int, int], int]) -> bool:

@@ -224,6 +224,10 @@ def test_programs_of_foundationdb_are_copied_to_where_the_operator_looks() -> No
         "foundationdb/fdb-kubernetes-monitor:7.1.67",
         "mine/fdb:1",
     ]
+    for it in before:
+        words = it["args"]
+        copied = {words[at + 1] for at, word in enumerate(words) if word == "--copy-binary"}
+        assert copied == {"fdbcli", "fdbbackup", "fdbrestore"}, "backups are looked after, too"
     (volume,) = {it["volumeMounts"][0]["name"] for it in before}
     mounts = {it["name"]: it["mountPath"] for it in spec["containers"][0]["volumeMounts"]}
     assert mounts == {volume: FDB_BINARIES, "temporary": "/tmp"}
@@ -254,6 +258,25 @@ def test_the_operator_is_given_a_certificate_for_foundationdb() -> None:
     assert "foundationdb-tls" in [it["name"] for it in container["volumeMounts"]]
     usual = one("Deployment", made())["spec"]["template"]["spec"]
     assert "foundationdb-tls" not in str(usual)
+
+
+def test_the_operator_is_given_credentials_of_blob_stores_and_may_reach_them() -> None:
+    chosen = {
+        "foundationdb": {"blobSecret": "stores"},
+        "networkPolicy": {"blobStorePorts": [9000]},
+    }
+    documents = made(**chosen)
+    pod = ran(documents)
+    [container] = pod["containers"]
+    told = {it["name"]: it.get("value") for it in container["env"]}
+    mounts = {it["name"]: it["mountPath"] for it in container["volumeMounts"]}
+    assert told["FDB_BLOB_CREDENTIALS"] == f"{mounts['foundationdb-blobs']}/credentials.json"
+    assert {"name": "foundationdb-blobs", "secret": {"secretName": "stores"}} in pod["volumes"]
+    out = one("NetworkPolicy", documents)["spec"]["egress"]
+    assert {"ports": [{"protocol": "TCP", "port": 9000}]} in out
+    assert "foundationdb-blobs" not in str(made())
+    assert "foundationdb-blobs" not in str(made(**chosen, products={"foundationdb": False}))
+    assert "9000" not in str(made(**chosen, products={"foundationdb": False}))
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,12 @@ def document(resource: Resource[Any], spec: Json) -> Json:
         ({"fileURL": "file:///b"}, "spec.fileURL"),
         ({"blobStoreConfiguration": {"accountName": "key:secret@host"}}, ".accountName"),
         ({"blobStoreConfiguration": {**BLOB, "bucket": "B"}}, ".bucket"),
+        ({"blobStoreConfiguration": {**BLOB, "bucket": "My_bucket.1"}}, ""),
+        ({"blobStoreConfiguration": {**BLOB, "bucket": "b/../c"}}, ".bucket"),
+        ({"blobStoreConfiguration": {**BLOB, "bucket": "bucket-"}}, ".bucket"),
+        ({"encryptionKeyPath": "/key"}, "spec.encryptionKeyPath"),
+        ({"encryptionKeyPath": "/key", "version": "7.3.79"}, ""),
+        ({"encryptionKeyPath": "/key", "version": "7.4.5"}, "spec.encryptionKeyPath"),
         ({"blobStoreConfiguration": {**BLOB, "urlParameters": ["sc"]}}, ".urlParameters[0]"),
         ({"blobStoreConfiguration": {**BLOB, "urlParameters": ["a=b@c"]}}, ""),
         ({"blobStoreConfiguration": {**BLOB, "urlParameters": ["bucket=b"]}}, ".urlParameters[0]"),
@@ -154,6 +160,7 @@ async def test_manifests_of_the_compatible_operator_are_taken() -> None:
     api = door()
     whole = {
         **BACKUP,
+        "version": "7.3.79",
         "dataCenter": "dc1",
         "backupState": "Running",
         "agentCount": 3,
@@ -175,9 +182,17 @@ async def test_manifests_of_the_compatible_operator_are_taken() -> None:
         "tag": "nightly",
     }  # fmt: skip
     api.create(BACKUPS, "default", document(BACKUPS, whole), STRICT)
+    assert backup_problems(msgspec.convert(document(BACKUPS, whole), FoundationDBBackup)) == ()
     ranges = [{"start": "a", "end": "b"}]
-    restore = {**RESTORE, "keyRanges": ranges, "customParameters": ["knob_a=1"], "backupVersion": 7}
+    restore = {
+        **RESTORE,
+        "keyRanges": ranges,
+        "customParameters": ["knob_a=1"],
+        "encryptionKeyPath": "/key",
+        "backupVersion": 7,
+    }
     api.create(RESTORES, "default", document(RESTORES, restore), STRICT)
+    assert restore_problems(msgspec.convert(document(RESTORES, restore), FoundationDBRestore)) == ()
 
 
 @pytest.mark.virtual

@@ -65,7 +65,7 @@ def variables(container: Json) -> dict[str, str]:
 def test_both_layouts_copy_the_cluster_file_and_run_an_agent(
     kind: str, main: str, first: str, words: list[str]
 ) -> None:
-    found = pod(made(imageType=kind, dataCenter="dc1", customParameters=["knob_a=1"]))
+    found = pod(made(imageType=kind, dataCenter="dc1", customParameters=["knob_a = 1"]))
     (agent,), (init,) = found["containers"], found["initContainers"]
     assert (agent["image"], init["image"]) == (main, first)
     assert agent["command"] == ["backup_agent"]

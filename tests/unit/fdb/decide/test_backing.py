@@ -225,6 +225,13 @@ GONE = {"cluster": ClusterIs.GONE, "live": Unknown("none")}
         ("a", CLEANUP, DeleteData),
         ("c", CLEANUP, DeleteData),
         ("c", {**CLEANUP, "former_uid": "u1"}, LetGo),  # files of before
+        ("dP", {"wish": "Paused"}, Abort),
+        ("aP", {"wish": "Paused"}, Resume),
+        ("aP", {"wish": "Paused", "pausers": ("other",)}, LetGo),
+        ("aP", {"wish": "Paused", "policy": "noop"}, LetGo),
+        ("aP", {}, LetGo),  # somebody else had them pause
+        ("aP", {**CLEANUP, "wish": "Paused"}, Resume),
+        ("a", {**CLEANUP, "wish": "Paused"}, DeleteData),
         ("-", CLEANUP, LetGo),
         ("?", CLEANUP, Retry),
         ("a", {**CLEANUP, "sharers": ("other",)}, Blocked),

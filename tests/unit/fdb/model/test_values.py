@@ -209,6 +209,23 @@ def test_what_a_version_can_do(version: str, can: bool) -> None:
     assert versions.has_locality_exclusions(Version.parse(version)) == can
 
 
+@pytest.mark.parametrize(
+    ("version", "encrypts", "has_types"),
+    [
+        ("7.1.67", False, False),
+        ("7.3.72", False, False),
+        ("7.3.73", True, False),
+        ("7.4.5", False, False),
+        ("7.4.6", True, False),
+        ("7.4.7", True, True),
+    ],
+)
+def test_what_programs_of_backups_can_do(version: str, encrypts: bool, has_types: bool) -> None:
+    found = Version.parse(version)
+    assert versions.has_backup_encryption(found) == encrypts
+    assert versions.has_mutation_log_types(found) == has_types
+
+
 # -------------------------------------------------------------------------- tuples and locks
 
 #: As the Python binding of 7.3.79 wrote them.

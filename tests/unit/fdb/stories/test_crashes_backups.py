@@ -26,6 +26,7 @@ def test_a_backup_is_begun_changed_and_cleaned_up() -> None:
         assert it.it.files.list(folder) == []
         assert len(it.typed("fdbbackup", "start")) == 1
         assert len(it.typed("fdbbackup", "abort")) == 1
+        assert not it.database.backups.paused, "nobody asks for a pause any more"
 
     assert crashed(story, Crashes(), played) > 10
 

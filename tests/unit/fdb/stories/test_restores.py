@@ -71,12 +71,15 @@ def test_keys_come_back_as_they_were_at_an_earlier_version_and_only_those_asked_
             "later ones, too", lambda: it.details()["latestRestorable"]["version"] > version + 10**8
         )
         it.empty()
-        it.restore(**known, keyRanges=[{"start": "order/1", "end": "order/2"}])
+        said = {"customParameters": ["knob_a = 1"], "encryptionKeyPath": "/key"}
+        it.restore(**known, **said, keyRanges=[{"start": "order/1", "end": "order/2"}])
         await it.until("restored", lambda: ended(it))
         assert it.keys_there() == {
             key: value for key, value in KEYS.items() if b"order/1" <= key < b"order/2"
         }
         assert it.restored()["status"]["version"] == version
+        (line,) = it.typed("fdbrestore", "start")
+        assert line.endswith(" --encryption-key-file /key --knob_a=1")
 
     played(story)
 

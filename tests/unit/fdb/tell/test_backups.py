@@ -10,7 +10,11 @@ from msgspec.structs import replace as changed
 
 from stateward.core.facts import Known, Unknown
 from stateward.core.outcome import Outcome
-from stateward.fdb.api.backups.backup import BackupMoved, FoundationDBBackupStatus
+from stateward.fdb.api.backups.backup import (
+    BackupMoved,
+    BackupProgress,
+    FoundationDBBackupStatus,
+)
 from stateward.fdb.api.backups.restore import FoundationDBRestoreStatus
 from stateward.fdb.decide.backups import backing, restoring
 from stateward.fdb.decide.backups.moving import Moved
@@ -113,7 +117,7 @@ def test_one_that_writes_nothing_says_why_if_anybody_does(
 def test_what_is_broken_stands_in_the_column_unless_something_is_waited_for() -> None:
     start = FoundationDBBackupStatus(former_uid="")
     lonely = told(view("s"), start, agents=Agents(2, 0, configured=True))
-    assert lonely.doing == "none of 2 agents is ready"
+    assert lonely.doing == "none of 2 agents is ready: see pods of nightly-backup-agents"
     unfit = Agents(2, 2, configured=True, unfit="agents must be of 7.3")
     for it in (view("d"), view("?", is_unmanaged=True)):
         other = told(it, start, agents=unfit)
@@ -125,6 +129,28 @@ def test_what_is_broken_stands_in_the_column_unless_something_is_waited_for() ->
     assert paused.doing.startswith("paused")
 
 
+def test_how_much_was_written_is_told_while_it_goes_on_and_can_wait() -> None:
+    it = view("r")
+    state = it.state
+    assert state is not None
+    assert state.running is not None
+
+    def written(much: int) -> BackupView:
+        running = replace(state.running, range_bytes=much, log_bytes=2 * much)
+        return replace(it, live=Known(replace(state, running=running), 0.0, "test"))
+
+    some = told(written(3), FoundationDBBackupStatus())
+    more = told(written(5), some)
+    assert more.progress == BackupProgress(range_bytes_written=5, log_bytes_written=10)
+    assert backup.can_wait(some, more)
+    unknown = told(view("?"), more)
+    assert unknown.progress == more.progress
+    over = told(view("c"), more)
+    assert over.progress is None
+    assert not backup.can_wait(more, over)
+    assert told(replace(it, holder="older"), more).progress is None
+
+
 def test_what_only_the_place_before_has_is_not_restorable() -> None:
     there = told(view("d"), FoundationDBBackupStatus(former_uid=""))
     url = "file:///elsewhere/backup-2"
@@ -133,7 +159,7 @@ def test_what_only_the_place_before_has_is_not_restorable() -> None:
     details = it.backup_details
     assert details is not None
     assert (details.restorable, details.moved) == (False, BackupMoved(during=5))
-    assert it.doing == "backing up; not restorable yet"
+    assert it.doing == "backing up; not restorable yet from where it lies now"
     (reading,) = (
         one for one in readings(view("d", moved=Moved(5)), it, 0.0) if "restorable" in one.family
     )
@@ -158,7 +184,7 @@ def test_conditions_and_progress_of_a_restore() -> None:
     it = restore_view(record=BEGUN, live=at("running"), is_paused=False, now=100.0)
     running = restored(it, FoundationDBRestoreStatus())
     assert running.progress is not None
-    assert (running.progress.percent, running.progress.seconds_left) == (25, 300)
+    assert (running.progress.percent, running.progress.seconds_left) == (25, None)
     assert conditions(running)["Progressing"] == ("True", "RestoreRuns")
     assert running.running is True
     over = restored(replace(it, live=at("completed")), running)
@@ -170,6 +196,33 @@ def test_conditions_and_progress_of_a_restore() -> None:
     ended = restored(replace(it, live=at("aborted")), running)
     assert conditions(ended)["Aborted"] == ("True", "RestoreAborted")
     assert conditions(ended)["Degraded"] == ("True", "RestoreAborted")
+
+
+def test_how_long_a_restore_takes_is_told_by_how_fast_agents_are_and_not_by_how_long_it_waited() -> (
+    None
+):
+    """It was on record at once, waited for an hour, and was paused in the middle."""
+
+    def left(it: RestoreView, former: FoundationDBRestoreStatus) -> tuple[Any, int | None]:
+        new = restored(it, former)
+        assert new.progress is not None
+        assert restored(it, new) == new
+        return new, new.progress.seconds_left
+
+    def read(blocks: int, now: float, *, paused: bool = False) -> RestoreView:
+        state = at("running")
+        assert isinstance(state, Known)
+        done = Known(replace(state.value, blocks=100, blocks_done=blocks), now, "test")
+        return restore_view(record=BEGUN, live=done, is_paused=paused, now=now)
+
+    first, unknown = left(read(10, 3600.0), FoundationDBRestoreStatus())
+    second, some = left(read(30, 3640.0), first)
+    assert (unknown, some) == (None, 140)
+    paused, none = left(read(40, 3660.0, paused=True), second)
+    third, again = left(read(40, 9000.0), paused)
+    assert (none, again) == (None, None)
+    _, soon = left(read(50, 9010.0), third)
+    assert soon == 50
 
 
 def test_a_backup_that_is_not_there_keeps_a_restore_from_being_begun_but_not_from_going_on() -> (

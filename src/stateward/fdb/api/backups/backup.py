@@ -194,6 +194,13 @@ class BackupDetails(Part):
     ] = None
 
 
+class BackupProgress(Part):
+    """How much agents have written of a backup that goes on."""
+
+    range_bytes_written: Annotated[int, Field(description="Of keys, for snapshots.")] = 0
+    log_bytes_written: Annotated[int, Field(description="Of what changed in between.")] = 0
+
+
 class BackupTimes(Part):
     """What has become of the moments of a schedule."""
 
@@ -252,6 +259,9 @@ class FoundationDBBackupStatus(Part):
     ] = None
     backup_details: Annotated[
         BackupDetails | None, Field(description="What the database says of it.")
+    ] = None
+    progress: Annotated[
+        BackupProgress | None, Field(description="How much was written, while it goes on.")
     ] = None
     place: Annotated[
         str, Field(description="Where it shall lie, once it was seen to lie there.")

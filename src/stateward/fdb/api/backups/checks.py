@@ -21,6 +21,7 @@ from stateward.fdb.api.checks.templates import (
 )
 from stateward.fdb.api.processes import ContainerOverrides
 from stateward.fdb.model.backups import USER_KEYS, KeyRange
+from stateward.fdb.model.versions import has_backup_encryption
 from stateward.kube.crd.findings import Problem
 
 _TAG: Final = re.compile(rules.TAG.strip("^$"))
@@ -30,8 +31,8 @@ _ACCOUNT: Final = re.compile(r"([^\s/?&#:@]+@)?[^\s/?&#@]+")
 _NAME: Final = re.compile(r"[A-Za-z0-9_./-]+")
 #: Characters of all ranges on one command line.
 _LONGEST_LINE: Final = 1_000_000
-#: As S3 has them; and the one where programs look that are told of none.
-_BUCKET: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]|FDB_BACKUP_V2")
+#: Wider than S3 has them by now: older ones, and those of other stores, have capitals and '_'.
+_BUCKET: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{1,61}[A-Za-z0-9]")
 _QUERY: Final = re.compile(r"[^\s?&#=]+=[^\s?&#]*")
 _PARAMETER: Final = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\s*=.*")
 #: What the operator itself tells a program.
@@ -43,7 +44,7 @@ _TOLD: Final = frozenset(
 def backup_problems(backup: FoundationDBBackup) -> tuple[Problem, ...]:
     """Return all that must be otherwise before a backup can be made; nothing: it can."""
     spec, name = backup.spec, backup.metadata.name
-    found = [*_name_problems(name), *_version_problems(spec.version), *_tag_problems(spec.tag)]
+    found = [*_name_problems(name), *_version_problems(spec), *_tag_problems(spec.tag)]
     found += _store_problems(spec.blob_store_configuration, spec.file_url)
     is_ours = spec.backup_type != "unmanaged"
     if is_ours and not spec.file_url and spec.blob_store_configuration is None:
@@ -77,7 +78,8 @@ def _name_problems(name: str) -> Iterator[Problem]:
         yield Problem("metadata.name", words, hint="its deployment is named after it")
 
 
-def _version_problems(version: str) -> Iterator[Problem]:
+def _version_problems(spec: FoundationDBBackupSpec) -> Iterator[Problem]:
+    version = spec.version
     try:
         found = Version.parse(version)
     except ValueError as error:
@@ -85,6 +87,10 @@ def _version_problems(version: str) -> Iterator[Problem]:
         return
     if (found.major, found.minor) < (7, 1):
         yield Problem("spec.version", f"must be 7.1.0 or later, got {version}")
+    if spec.encryption_key_path and not has_backup_encryption(found):
+        words = f"must not be given with {version}, which writes nothing encrypted"
+        hint = "FoundationDB 7.3.73 and 7.4.6, and what is later of their lines, can"
+        yield Problem("spec.encryptionKeyPath", words, hint)
 
 
 def _tag_problems(tag: str) -> Iterator[Problem]:
@@ -130,7 +136,7 @@ def _blob_problems(blob: BlobStore, where: str) -> Iterator[Problem]:
         words = "must be of letters, digits, '_', '.', '/' and '-'"
         yield Problem(f"{where}.backupName", f"{words}, got {blob.backup_name!r}")
     if blob.bucket and not _BUCKET.fullmatch(blob.bucket):
-        words = "must be of 3 to 63 characters of a-z, 0-9, '-' and '.'"
+        words = "must be of 3 to 63 letters, digits, '-', '_' and '.', with no sign at either end"
         yield Problem(f"{where}.bucket", f"{words}, got {blob.bucket!r}")
     for number, it in enumerate(blob.url_parameters):
         field = f"{where}.urlParameters[{number}]"

@@ -113,6 +113,11 @@ class RestoreProgress(Part):
     seconds_left: Annotated[
         int | None, Field(description="How long the other blocks take at this rate.")
     ] = None
+    since: Annotated[
+        str | None,
+        Field(description="Since when agents were last seen to restore.", format="date-time"),
+    ] = None
+    blocks_before: Annotated[int, Field(description="How many blocks were read by then.")] = 0
 
 
 class FoundationDBRestoreStatus(Part):

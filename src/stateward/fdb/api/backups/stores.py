@@ -86,4 +86,14 @@ def knobs(parameters: Iterable[str]) -> Iterator[str]:
     >>> list(knobs(["knob_x=1", "locality_dcid=a"]))
     ['--knob_x=1']
     """
-    return (f"--{it}" for it in parameters if it.lower().startswith("knob"))
+    return (option(it) for it in parameters if it.lower().startswith("knob"))
+
+
+def option(parameter: str) -> str:
+    """Return a parameter as a word of a command line.
+
+    >>> option("knob_x = a b")
+    '--knob_x=a b'
+    """
+    name, _, value = parameter.partition("=")
+    return f"--{name.strip()}={value.strip()}"

@@ -11,7 +11,7 @@ from stateward.fdb.backups.acting import Acting
 from stateward.fdb.backups.cleaning.chores import Chore, Chores
 from stateward.fdb.backups.seen import BackupSeen
 from stateward.fdb.decide.backups import backing
-from stateward.fdb.decide.backups.views import Abort, DeleteData, LetGo
+from stateward.fdb.decide.backups.views import Abort, DeleteData, LetGo, Resume
 
 #: Seconds until it is tried once more to delete files that could not be.
 _AGAIN = 15.0
@@ -37,6 +37,8 @@ class LeaveBackup:
                 return await self._let_go(seen)
             case Abort():
                 return await self._abort(seen)
+            case Resume():
+                return await self._resume(seen)
             case DeleteData(url):
                 return await self._delete(seen, url)
             case _:
@@ -48,6 +50,12 @@ class LeaveBackup:
         tag = seen.view.tag
         said = "BackupAborted", f"the backup of tag {tag} ends at once"
         return await self._acting.order(BACKUPS, seen.backup, said, seen.admin.abort, tag)
+
+    async def _resume(self, seen: BackupSeen) -> Outcome:
+        if seen.admin is None:
+            return backing.UNREACHED
+        said = "BackupResumed", "all backup agents of the cluster go on: who had them pause goes"
+        return await self._acting.order(BACKUPS, seen.backup, said, seen.admin.resume)
 
     async def _delete(self, seen: BackupSeen, url: str) -> Outcome:
         metadata = seen.backup.metadata

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from stateward.core.outcome import Outcome
+from stateward.core.version import Version
 from stateward.fdb.api.backups.backup import FoundationDBBackupSpec
 from stateward.fdb.api.backups.kinds import BACKUPS
 from stateward.fdb.api.backups.stores import knobs
@@ -15,8 +16,9 @@ from stateward.fdb.backups.steps.strange import Strange
 from stateward.fdb.decide.backups import backing
 from stateward.fdb.decide.backups.views import Start
 from stateward.fdb.model.backups import BackupOrder
+from stateward.fdb.model.versions import has_mutation_log_types
 
-_PARTITIONED: Final = "--partitioned-log-experimental"
+_PARTITIONED: Final = "partitioned-log-experimental"
 
 
 class StartBackup:
@@ -41,16 +43,19 @@ class StartBackup:
             found.url,
             view.period,
             continuous=not view.is_one_time,
-            parameters=tuple(_parameters(seen.backup.spec)),
+            parameters=tuple(start_words(seen.backup.spec, seen.version)),
         )
         said = "BackupBegun", f"the backup of tag {view.tag} is begun"
         return await self._acting.order(BACKUPS, seen.backup, said, seen.admin.start, order)
 
 
-def _parameters(spec: FoundationDBBackupSpec) -> Iterator[str]:
+def start_words(spec: FoundationDBBackupSpec, version: Version | None) -> Iterator[str]:
     """Yield what else the program is told: knobs of agents are its own, too."""
     if spec.backup_type == "partitioned_log":
-        yield _PARTITIONED
+        if version is not None and has_mutation_log_types(version):
+            yield from ("--mutation-log-type", _PARTITIONED)
+        else:
+            yield f"--{_PARTITIONED}"
     if spec.encryption_key_path:
         yield from ("--encryption-key-file", spec.encryption_key_path)
     yield from knobs(spec.custom_parameters)

@@ -178,6 +178,8 @@ def _ending(view: BackupView, state: BackupState) -> Leaving | Outcome:
         return Retry(_ENDING, "BackupEnding", "it is about to end")
     if state.stage.is_active:
         return Abort()
+    if view.wish == "Paused" and state.paused and not view.pausers:
+        return Resume()  # nobody would be left who asks for it, and no restore would ever go on
     return _files(view, state.url if view.is_ours else "")
 
 

@@ -316,4 +316,4 @@ class Clear:
     """Take away the keys that are where a restore writes."""
 
 
-Leaving: TypeAlias = Abort | DeleteData | LetGo
+Leaving: TypeAlias = Abort | Resume | DeleteData | LetGo

@@ -20,6 +20,7 @@ from stateward.fdb.api.backups.backup import (
     BackupGenerations,
     BackupMoved,
     BackupPoint,
+    BackupProgress,
     BackupTimes,
     FoundationDBBackupStatus,
 )
@@ -82,6 +83,7 @@ def backup_status(
         agent_count=told.agents.ready,
         deployment_configured=told.agents.configured,
         backup_details=details,
+        progress=_progress(view, former.progress),
         place=_place(view, former.place),
         schedule=_times(view, former.schedule, details),
         drill=drills,
@@ -103,7 +105,10 @@ def _essence(status: FoundationDBBackupStatus) -> FoundationDBBackupStatus:
         details = replace(details, latest_restorable=None, last_snapshot=None, snapshot_began=0)
     said = tuple(replace(it, message="") for it in status.conditions)
     held = tuple(replace(it, message="") for it in status.blockers)
-    return replace(status, doing="", backup_details=details, conditions=said, blockers=held)
+    far = BackupProgress() if status.progress is not None else None
+    return replace(
+        status, doing="", backup_details=details, progress=far, conditions=said, blockers=held
+    )
 
 
 def _doing(view: BackupView, outcomes: Sequence[Outcome], told: Sequence[Condition]) -> str:
@@ -121,6 +126,8 @@ def _doing(view: BackupView, outcomes: Sequence[Outcome], told: Sequence[Conditi
         if view.is_scheduled and view.next_due is not None and view.wish == "Running":
             return f"waits until {moments.to_rfc3339(view.next_due)}"
         return _REST
+    if view.moved is not None and state.restorable is not None:
+        return "backing up; not restorable yet from where it lies now"
     return "backing up" if view.restorable is not None else "backing up; not restorable yet"
 
 
@@ -200,6 +207,21 @@ def _details(view: BackupView, former: BackupDetails | None) -> BackupDetails | 
         last_snapshot=_point(running.snapshot_end if running else None, before.last_snapshot),
         snapshot_began=(running.snapshot_begin if running else None) or before.snapshot_began,
         moved=_moved(view),
+    )
+
+
+def _progress(view: BackupView, former: BackupProgress | None) -> BackupProgress | None:
+    """Return how much was written; None: it does not go on, or is another's."""
+    if view.holder or view.is_unmanaged or view.is_elsewhere:
+        return None
+    state = view.state
+    if state is None:
+        return former
+    running = state.running if state.stage.is_active and not belonging.is_another(view) else None
+    if running is None:
+        return None
+    return BackupProgress(
+        range_bytes_written=running.range_bytes, log_bytes_written=running.log_bytes
     )
 
 

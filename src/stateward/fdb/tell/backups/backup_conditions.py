@@ -17,6 +17,7 @@ from stateward.core.outcome import Blocked, Done, Outcome
 from stateward.fdb.api.backups.backup import BackupDetails
 from stateward.fdb.decide.backups.views import BackupView, ClusterIs
 from stateward.fdb.model.listing import some_of
+from stateward.fdb.model.names import agents_name
 from stateward.fdb.status.backups.backup import BackupStage
 from stateward.fdb.tell.backups.agents import Agents
 from stateward.kube.meta import Condition
@@ -116,7 +117,8 @@ def _degraded(view: BackupView, agents: Agents) -> _Said:
     if agents.trouble and agents.ready < agents.wanted:
         return "True", "AgentsMissing", f"{agents.ready} of {agents.wanted}: {agents.trouble}"
     if works and agents.wanted and not agents.ready:
-        return "True", "AgentsMissing", f"none of {agents.wanted} agents is ready"
+        words = f"none of {agents.wanted} agents is ready: see pods of {agents_name(view.name)}"
+        return "True", "AgentsMissing", words
     if since := _stalled(view):
         words = f"nothing was written to where it lies since {since}"
         if view.complaints:

@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
+from stateward.core import moments
 from stateward.core.facts import Known
 from stateward.core.outcome import Blocked, Done, Outcome
 from stateward.fdb.api.backups import urls
@@ -83,28 +84,47 @@ def _seen(
         uid=state.uid,
         url=urls.shown(state.url) or former.url,
         version=former.version if state.version is None else state.version,
-        progress=_progress(view, state, now),
+        progress=_progress(view, state, former.progress or RestoreProgress(), now),
     )
 
 
-def _progress(view: RestoreView, state: RestoreState, now: float) -> RestoreProgress:
+def _progress(
+    view: RestoreView, state: RestoreState, former: RestoreProgress, now: float
+) -> RestoreProgress:
     done, every = state.blocks_done, state.blocks
-    return RestoreProgress(
+    said = RestoreProgress(
         blocks=every,
         blocks_done=done,
         bytes_written=state.written,
         lag_versions=state.lag,
         percent=100 * done // every if every else 0,
-        seconds_left=_left(view, state, now),
     )
+    if not state.stage.is_active or view.is_paused:
+        return said
+    since = _moment(former.since)
+    if since is None:
+        return replace(said, since=moments.to_rfc3339(now), blocks_before=done)
+    before = former.blocks_before
+    left = _left(state, now - since, done - before)
+    return replace(said, since=former.since, blocks_before=before, seconds_left=left)
 
 
-def _left(view: RestoreView, state: RestoreState, now: float) -> int | None:
-    """Return how long the blocks take that are left, as fast as those before; None: who knows."""
-    began = view.record.begun_at
-    if not state.stage.is_active or began is None or not state.blocks_done or now <= began:
+def _left(state: RestoreState, took: float, read: int) -> int | None:
+    """Return how long the blocks take that are left, as fast as those before; None: who knows.
+
+    It may have waited for long before anybody restored: that tells nothing of how fast it goes.
+    """
+    if took <= 0 or read <= 0:
         return None
-    return int((now - began) * (state.blocks - state.blocks_done) / state.blocks_done)
+    return int(took * (state.blocks - state.blocks_done) / read)
+
+
+def _moment(text: str | None) -> float | None:
+    """Read a moment of a status, which anybody may have written."""
+    try:
+        return moments.from_rfc3339(text) if text else None
+    except ValueError:
+        return None
 
 
 def _doing(status: FoundationDBRestoreStatus, outcomes: Sequence[Outcome]) -> str:

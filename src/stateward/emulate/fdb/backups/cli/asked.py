@@ -54,6 +54,7 @@ _KNOWN: Final[Mapping[str, Known]] = {
             "initial_snapshot_interval": "first_interval",
             "active_snapshot_interval": "active_interval",
             "verify_uid": "verify_uid",
+            "mutation_log_type": "mutation_log_type",
             "e": "errors",
             "errorlimit": "errors",
             "expire_before_version": "before",
