@@ -16,7 +16,7 @@ from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import NoReturn
 
-from stateward.app.simulate.alarm import Alarm, TookTooLong
+from stateward.app.simulate.alarm import GAVE_UP, Alarm, TookTooLong
 from stateward.sim.explore.judging import Outcome, endless, fell, weighed
 from stateward.sim.explore.scenes import Scene
 from stateward.sim.lives import Ask
@@ -113,5 +113,11 @@ class _Trunk:
             return True
         _, status = os.waitpid(pid, 0)
         if status:
-            self._pipe.send((number, None))
+            self._pipe.send((number, self._of_one_that_fell(number, status)))
         return False
+
+    def _of_one_that_fell(self, number: int, status: int) -> Outcome | None:
+        """Return what can be said of a branch that said nothing itself."""
+        if os.waitstatus_to_exitcode(status) != GAVE_UP:
+            return None
+        return endless(self._asks[number], self._scene, self._alarm.seconds)

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from stateward.app.simulate import trunk, workers
+from stateward.app.simulate.alarm import GAVE_UP
 from stateward.app.simulate.trunk import branched
 from stateward.app.simulate.workers import Learn, Try, Worker
 from stateward.sim.etcd.life import Ask, Life, live
@@ -64,6 +65,14 @@ def test_of_a_call_that_never_comes_nobody_can_say_anything(scene, plans):
 
 def test_a_branch_without_end_is_ended(scene):
     (found,) = branched(asks("2=500"), scene, 0.005)
+
+    assert found is not None
+    assert [it.law for it in found.violations] == ["ENDLESS"]
+
+
+def test_a_branch_that_does_not_hear_that_it_took_too_long_is_given_up(scene, monkeypatch):
+    monkeypatch.setattr(trunk, "weighed", lambda *_: os._exit(GAVE_UP))
+    (found,) = branched(asks("2=500"), scene, 60.0)
 
     assert found is not None
     assert [it.law for it in found.violations] == ["ENDLESS"]
