@@ -7,6 +7,6 @@ compile() {
     .venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
         --no-emit-index-url --no-annotate --no-header --upgrade "$@"
 }
-compile pyproject.toml --output-file requirements/runtime.txt
+compile pyproject.toml --extra fdb --output-file requirements/runtime.txt
 compile pyproject.toml --extra local --group dev --output-file requirements/dev.txt
 echo "lock: wrote requirements/runtime.txt and requirements/dev.txt"

@@ -96,7 +96,8 @@ def test_links_lead_somewhere(document):
 def test_the_lock_files_hold_what_the_project_asks_for():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     locked = (ROOT / "requirements/runtime.txt").read_text().lower()
-    names = [re.split(r"[<>=~! ]", d)[0].lower() for d in project["project"]["dependencies"]]
+    every = project["project"]["dependencies"] + project["project"]["optional-dependencies"]["fdb"]
+    names = [re.split(r"[<>=~! ]", it)[0].lower() for it in every]
 
     assert [name for name in names if f"{name}==" not in locked] == []
 

@@ -18,7 +18,7 @@ from stateward.app.fdb.programs import REPOSITORIES
 from stateward.core.version import Version
 from stateward.emulate.fdb.programs import pace, shims
 from stateward.emulate.keepers import image as keeper
-from stateward.emulate.keepers.image import HOME, VERSION_FILE
+from stateward.emulate.keepers.image import HOME, LIBRARIES, VERSION_FILE
 from tools.image import application, archive
 
 VERSION: Final = "7.3.63"
@@ -35,6 +35,8 @@ class Database:
     version: str = VERSION
     #: Real programs, by their names; none: it is the stand-in.
     programs: dict[str, Path] = field(default_factory=dict)
+    #: Its libfdb_c, where there is one beside them.
+    library: Path | None = None
 
     @property
     def image(self) -> str:
@@ -55,7 +57,7 @@ def of_this_machine() -> Database:
     found = choose(Version.parse(VERSION), asyncio.run(available()))
     if not isinstance(found, Found) or found.emulated:
         return Database()
-    return Database(str(found.version), dict(found.programs))
+    return Database(str(found.version), dict(found.programs), found.library)
 
 
 def write(database: Database, operator: Path, output: Path) -> Path:
@@ -78,9 +80,21 @@ def furnish(root: Path, database: Database) -> None:
         else:
             (folder / name).write_text(script(module, database.version), encoding="utf-8")
         (folder / name).chmod(0o755)
+    library = root / LIBRARIES.relative_to("/") / f"libfdb_c_{_line(database.version)}.so"
+    library.parent.mkdir(parents=True)
+    if database.library is not None:
+        shutil.copy(database.library, library)
+    else:  # images have one, and whoever copies it finds one
+        library.write_bytes(b"EMULATED: there is no library of FoundationDB.\n")
     version = root / VERSION_FILE.relative_to("/")
     version.parent.mkdir(parents=True)
     version.write_text(f"{database.version}\n", encoding="utf-8")
+
+
+def _line(version: str) -> str:
+    """Return the minor release of a version, by which images name their libraries."""
+    parsed = Version.parse(version)
+    return f"{parsed.major}.{parsed.minor}"
 
 
 def script(module: str, version: str) -> str:

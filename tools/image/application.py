@@ -19,6 +19,9 @@ PYTHON: Final = (3, 11)
 #: What the image runs as.
 USER: Final = 65_532
 
+#: What is published as source alone; all of it is Python.
+_SOURCES: Final = ("foundationdb",)
+
 _FILES: Final = {
     "etc/passwd": f"root:x:0:0:root:/:/nothing\nstateward:x:{USER}:{USER}::/:/nothing\n",
     "etc/group": f"root:x:0:\nstateward:x:{USER}:\n",
@@ -35,6 +38,7 @@ def install(root: Path) -> None:
         )
     home = root / HOME
     exactly = ["--require-hashes", "--no-deps", "--only-binary=:all:", "--no-compile"]
+    exactly += [f"--no-binary={','.join(_SOURCES)}"]
     quietly = ["--quiet", "--disable-pip-version-check", "--no-warn-script-location"]
     command = [*_pip(), "install", *exactly, *quietly]
     command += ["--target", str(home), "--requirement", str(LOCK)]

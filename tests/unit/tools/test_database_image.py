@@ -62,18 +62,23 @@ def test_it_is_the_operators_image_with_programs_and_says_that_they_are_emulated
     below, added = layers
     assert below == {"opt/ours.py": "pass"}
     every = {**shims.DATABASE, **shims.KEEPERS}
-    assert added.keys() == {f"usr/bin/{it}" for it in every} | {"var/fdb/version"}
+    library = "usr/lib/fdb/multiversion/libfdb_c_7.3.so"
+    assert added.keys() == {f"usr/bin/{it}" for it in every} | {"var/fdb/version", library}
+    assert added[library].startswith("EMULATED")
     assert added["var/fdb/version"] == "7.3.63\n"
 
 
 def test_real_programs_are_in_it_where_there_are_some(tmp_path: Path) -> None:
     for name in shims.DATABASE:
         (tmp_path / name).write_text("real")
-    it = Database("7.3.79", {name: tmp_path / name for name in shims.DATABASE})
+    (tmp_path / "libfdb_c.so").write_text("real")
+    programs = {name: tmp_path / name for name in shims.DATABASE}
+    it = Database("7.3.79", programs, tmp_path / "libfdb_c.so")
     config, (_, added), _ = opened(database.write(it, operator(tmp_path), tmp_path / "fdb.tar"))
 
     assert config["Labels"]["stateward.dev/emulated"] == "false"
     assert {added[f"usr/bin/{name}"] for name in shims.DATABASE} == {"real"}
+    assert added["usr/lib/fdb/multiversion/libfdb_c_7.3.so"] == "real"
     assert "keepers.kubernetes_monitor" in added["usr/bin/fdb-kubernetes-monitor"], "ours anyway"
 
 

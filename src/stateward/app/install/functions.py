@@ -50,6 +50,11 @@ def _printed(pattern: str, *values: Any) -> str:
     return re.sub(r"%[sdv]", lambda _: shown(next(rest)), pattern)
 
 
+def _found(pattern: str, text: str) -> str:
+    found = re.search(pattern, text)
+    return found[0] if found else ""
+
+
 def _index(value: Any, *keys: Any) -> Any:
     for key in keys:
         value = value.get(key) if isinstance(value, Mapping) else value[key]
@@ -76,6 +81,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[..., Any]]] = {
     "or": lambda *values: next((it for it in values if it), values[-1]),
     "printf": _printed,
     "quote": _quoted,
+    "regexFind": _found,
     "regexMatch": lambda pattern, text: re.search(pattern, text) is not None,
     "ternary": lambda yes, no, which: yes if which else no,
     "toYaml": _to_yaml,

@@ -26,6 +26,9 @@ VERSION_FILE = Path("/var/fdb/version")
 #: Where the programs of a real image are.
 HOME = PurePosixPath("/usr/bin")
 
+#: Where the client libraries of a real image are, by their minor releases.
+LIBRARIES = Path("/usr/lib/fdb/multiversion")
+
 
 @dataclass(frozen=True, slots=True)
 class Image:
@@ -70,7 +73,7 @@ class Image:
     def library(self, version: str) -> Path | None:
         """Return where the client library of a version is, or None."""
         name = f"libfdb_c_{version}.so"
-        real = (Path("/usr/lib/fdb/multiversion", name), Path("/var/fdb/lib", name))
+        real = (LIBRARIES / name, Path("/var/fdb/lib", name))
         ours = (
             (self.folder / version / "libfdb_c.so", self.folder / "lib" / name, self.folder / name)
             if self.folder

@@ -42,9 +42,14 @@ class Binaries:
         return any(_is_program(it / program) for it in places)
 
     def find_library(self, version: Version) -> Path | None:
-        """Return libfdb_c for databases of a version, if it lies beside programs of it."""
+        """Return libfdb_c for databases of a version, if it lies beside programs of it.
+
+        Images of FoundationDB have it under its minor release, and hand it out so.
+        """
         places = (it for folder in self.folders for it in (*_own(folder, version), folder))
-        every = (it / name for it in places for name in (f"libfdb_c_{version}.so", _LIBRARY))
+        line = f"{version.major}.{version.minor}"
+        names = (f"libfdb_c_{version}.so", f"libfdb_c_{line}.so", _LIBRARY)
+        every = (it / name for it in places for name in names)
         return next((it for it in every if it.is_file()), None)
 
     def lacking(self, program: str, version: Version) -> str:

@@ -228,6 +228,8 @@ def test_programs_of_foundationdb_are_copied_to_where_the_operator_looks() -> No
         words = it["args"]
         copied = {words[at + 1] for at, word in enumerate(words) if word == "--copy-binary"}
         assert copied == {"fdbcli", "fdbbackup", "fdbrestore"}, "backups are looked after, too"
+    libraries = [it["args"][it["args"].index("--copy-library") + 1] for it in before]
+    assert libraries == ["7.1", "7.3"], "locks are keys, and these are read by the library"
     (volume,) = {it["volumeMounts"][0]["name"] for it in before}
     mounts = {it["name"]: it["mountPath"] for it in spec["containers"][0]["volumeMounts"]}
     assert mounts == {volume: FDB_BINARIES, "temporary": "/tmp"}

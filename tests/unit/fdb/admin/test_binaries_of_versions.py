@@ -1,4 +1,4 @@
-"""Programs of a version that is to come must lie in a folder of their own."""
+"""Programs and libraries of versions: where they lie, and whose they are."""
 
 from __future__ import annotations
 
@@ -23,3 +23,24 @@ def test_a_program_of_the_version_that_runs_is_none_of_the_next(
     found = Binaries((tmp_path,)).lacking("fdbcli", Version(7, 4, 5))
     assert (found == "") is is_there
     assert is_there or str(tmp_path) in found
+
+
+@pytest.mark.parametrize(
+    ("there", "found"),
+    [
+        (["libfdb_c_7.1.so", "libfdb_c_7.3.so"], "libfdb_c_7.3.so"),
+        (["libfdb_c_7.3.so", "libfdb_c.so"], "libfdb_c_7.3.so"),
+        (["libfdb_c_7.3.so", "libfdb_c_7.3.79.so"], "libfdb_c_7.3.79.so"),
+        (["7.3/libfdb_c.so", "libfdb_c.so"], "7.3/libfdb_c.so"),
+        (["libfdb_c.so"], "libfdb_c.so"),
+        (["libfdb_c_7.1.so"], None),
+    ],
+)
+def test_the_library_of_a_release_is_found_as_images_hand_it_out(
+    tmp_path: Path, there: list[str], found: str | None
+) -> None:
+    for name in there:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_bytes(b"")
+    wanted = None if found is None else tmp_path / found
+    assert Binaries((tmp_path,)).find_library(Version(7, 3, 79)) == wanted

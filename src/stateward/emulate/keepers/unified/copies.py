@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from stateward.core.errors import UsageError
 from stateward.emulate.keepers.files import Copy
-from stateward.emulate.keepers.image import HOME, Image
+from stateward.emulate.keepers.image import HOME, LIBRARIES, Image
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,4 +70,4 @@ def _library(version: str, image: Image) -> Path:
     if "/" in version:
         raise UsageError(f"a library must be named by its version, got {version!r}")
     name = f"libfdb_c_{version}.so"
-    return image.library(version) or Path("/usr/lib/fdb/multiversion", name)
+    return image.library(version) or LIBRARIES / name
