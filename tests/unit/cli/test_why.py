@@ -99,6 +99,7 @@ def test_the_screen_of_one_at_rest() -> None:
         ({"holder": "dc2", "until": "2026-03-01T11:00:00Z"},
          "dc2, until 2026-03-01T11:00:00Z (over: whoever needs it takes it)"),
         ({"lockDenyList": ["dc3"]}, "free; denied: dc3"),
+        ({"holder": "dc2", "until": "soon"}, "dc2, until soon"),
     ],
 )  # fmt: skip
 def test_the_lock_is_told(locks: dict[str, Any], said: str) -> None:

@@ -64,9 +64,10 @@ def _lock(lock: LockStatus, now: float) -> str:
 
 
 def _left(until: str | None, now: float) -> str:
-    if until is None:
+    end = _moment(until)
+    if end is None:
         return ""
-    left = from_rfc3339(until) - now
+    left = end - now
     return f" ({_lasting(left)} left)" if left > 0 else " (over: whoever needs it takes it)"
 
 
@@ -77,7 +78,16 @@ def _operators(them: SynchronizationStatus) -> str:
 
 
 def _age(since: str | None, now: float) -> str:
-    return _lasting(max(0.0, now - from_rfc3339(since))) if since else ""
+    moment = _moment(since)
+    return "" if moment is None else _lasting(max(0.0, now - moment))
+
+
+def _moment(text: str | None) -> float | None:
+    """Read a moment of a status, which anybody may have written."""
+    try:
+        return from_rfc3339(text) if text else None
+    except ValueError:
+        return None
 
 
 def _lasting(seconds: float) -> str:
