@@ -1,32 +1,19 @@
-"""An operator that dies at its n-th call, and what happens to a cluster around that.
-
-A call is every write to Kubernetes that carries state (so neither leases, which tick by the clock,
-nor events) and every change that etcd is asked for. The operator dies right before the call is
-sent, or right after it was carried out and before it heard the answer.
-"""
+"""What happens to a cluster of etcd around the death of its operator at its n-th call."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from enum import Enum
 from itertools import count
-from typing import Any, Final, TypeVar
+from typing import Final
 
+from operators.dooms import Doom, Side
 from operators.etcd.worlds import PATIENCE, World, is_ready, told
-from stateward.core.errors import PeerError, PeerUnreachable
 from stateward.etcd.api.kind import EtcdCluster
 from stateward.etcd.members.port import Dialer, Endpoint, MemberApi
 from stateward.etcd.model.members import Roster
-from stateward.kube.client import Client
-from stateward.kube.interception import Call, InterceptedClient, PassThrough
 
-R = TypeVar("R")
-
-#: What ticks by the clock or only tells: nothing that is decided later depends on it.
-UNCOUNTED: Final = frozenset({"leases", "events"})
 #: What changes something in etcd.
 CHANGES: Final = frozenset(
     {
@@ -48,89 +35,17 @@ KEYS: Final = 10
 AT_ONCE: Final = 2
 
 
-class Side(Enum):
-    """When the operator dies."""
-
-    BEFORE = "before"
-    AFTER = "after"
-
-
-@dataclass(slots=True)
-class Doom:
-    """Counts the calls of one operator, and is the end of it at one of them."""
-
-    at: int
-    side: Side
-    calls: list[str] = field(default_factory=list)
-    died: asyncio.Event = field(default_factory=asyncio.Event)
-
-    async def count(self, name: str, perform: Callable[[], Awaitable[R]]) -> R:
-        """Make one call that counts; the fatal one never comes back."""
-        self.check()
-        self.calls.append(name)
-        if len(self.calls) != self.at:
-            return await perform()
-        if self.side is Side.AFTER:
-            with suppress(PeerError):  # refused is an answer too, and nobody hears it
-                await asyncio.shield(asyncio.ensure_future(perform()))
-        self.died.set()
-        return await asyncio.Future()
-
-    def check(self) -> None:
-        """Let the dead reach nobody."""
-        if self.died.is_set():
-            raise PeerUnreachable("the dead reach nobody")
-
-    # ------------------------------------------------------------------ the two wires
-
-    def wrap(self, client: Client) -> Client:
-        """Return the client of an operator with this fate."""
-        return InterceptedClient(client, _Wire(self))
-
-    def dialer(self, inner: Dialer) -> Dialer:
-        """Return how an operator with this fate asks etcd."""
-        return _Dialer(inner, self)
-
-
-class _Wire(PassThrough):
-    def __init__(self, doom: Doom) -> None:
-        self._doom = doom
-
-    async def around(self, call: Call, perform: Callable[[], Awaitable[R]]) -> R:
-        self._doom.check()
-        if not call.writes or call.resource.plural in UNCOUNTED:
-            return await perform()
-        return await self._doom.count(str(call), perform)
-
-
 @dataclass(frozen=True, slots=True)
 class _Dialer:
     inner: Dialer
     doom: Doom
 
     def dial(self, endpoint: Endpoint) -> MemberApi:
-        door: Any = _Door(self.inner.dial(endpoint), self.doom)
+        door: MemberApi = self.doom.door(self.inner.dial(endpoint), CHANGES, "etcd")
         return door
 
     async def close(self) -> None:
         """Leave the connections to whom they belong."""
-
-
-class _Door:
-    def __init__(self, inner: MemberApi, doom: Doom) -> None:
-        self._inner = inner
-        self._doom = doom
-
-    def __getattr__(self, name: str) -> Any:
-        self._doom.check()
-        ask = getattr(self._inner, name)
-        if name not in CHANGES:
-            return ask
-
-        async def change(*args: Any, **named: Any) -> Any:
-            return await self._doom.count(f"etcd {name}", lambda: ask(*args, **named))
-
-        return change
 
 
 # -------------------------------------------------------------------------- an operation
@@ -187,7 +102,7 @@ class Trial:
         if self.operation.first is not None:
             self.before = await self._prepare()
         world, doom = self.world, self.doom
-        async with world.operating(wrap=doom.wrap, dialer=doom.dialer(world.dialer)):
+        async with world.operating(wrap=doom.wrap, dialer=_Dialer(world.dialer, doom)):
             await self._begin()
             settled = asyncio.create_task(self._settle())
             died = asyncio.create_task(doom.died.wait())

@@ -17,7 +17,8 @@ from collections.abc import Collection
 
 import pytest
 
-from operators.etcd.crashing import Operation, Side, Sweep
+from operators.dooms import Side
+from operators.etcd.crashing import Operation, Sweep
 from operators.etcd.worlds import world
 
 OPERATIONS = [

@@ -24,6 +24,7 @@ from typing import Any, Final
 
 import pytest
 
+from operators.dooms import Doom
 from stateward.app import images
 from stateward.app.fdb.available import NAMED
 from stateward.app.fdb.binaries import local_binaries
@@ -66,6 +67,10 @@ PACE: Final = "1" if os.environ.get(NAMED) else "30"
 #: Seconds after which a story gives up; real databases are waited for as long as guards want.
 PATIENCE: Final = 1500.0 if os.environ.get(NAMED) else 300.0
 _NAMESPACE: Final = "story"
+#: What changes something of backups and restores.
+_CHANGES: Final = frozenset(
+    {"start", "modify", "discontinue", "abort", "pause", "resume", "expire", "delete", "clear"}
+)
 #: Seconds for which operators that act together wait for each other's words.
 _WINDOW: Final = 5.0
 
@@ -115,6 +120,20 @@ class Counted(Meter):
         """Count nothing."""
 
 
+@dataclass(frozen=True, slots=True)
+class DoomedDatabases:
+    """How an operator asks for backups that dies at a call of its own."""
+
+    inner: ProgramBackupDatabases
+    doom: Doom
+
+    def __getattr__(self, name: str) -> Any:
+        reach = getattr(self.inner, name)
+        if name in {"forget", "close"}:
+            return reach
+        return lambda *which: self.doom.door(reach(*which), _CHANGES, name)
+
+
 @dataclass(slots=True)
 class World:
     """A cluster, a client of the user's own, and what talks to databases."""
@@ -135,8 +154,12 @@ class World:
         name: str = "operator",
         selector: str = "",
         window: float = _WINDOW,
+        doom: Doom | None = None,
     ) -> AsyncGenerator[None, None]:
-        """Run an operator, for some clusters or for all; leaving the block kills it."""
+        """Run an operator, for some clusters or for all; leaving the block kills it.
+
+        One with a doom dies, to all others, at a call of it.
+        """
         access = from_kubeconfig([self.cluster.kubeconfig], {})
         ports = self.ports.stream(name)
         databases, agents = ProgramDatabases(self.shared), HttpAgents()
@@ -149,10 +172,11 @@ class World:
             selector=selector,
             window=window,
             lease=None,
-            backups=backups,
+            backups=backups if doom is None else DoomedDatabases(backups, doom),
         )
         async with HttpClient(access, ports.clock, ports.chance, field_manager="fdb") as wire:
-            made = assemble(wire, ports, name, Metrics(ports.clock), options=options)
+            client = wire if doom is None else doom.wrap(wire)
+            made = assemble(client, ports, name, Metrics(ports.clock), options=options)
             task = asyncio.create_task(made.run(asyncio.Event()))
             try:
                 yield

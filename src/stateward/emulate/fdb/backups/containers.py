@@ -46,11 +46,20 @@ class Contents:
         return max(end for _, end in self.logs)
 
     def chain(self, begin: int) -> list[tuple[int, int]]:
-        """Return logs that follow each other from a version on."""
-        found, reach = list[tuple[int, int]](), begin
-        while following := [it for it in self.logs if it[0] <= reach < it[1]]:
-            found.append(max(following, key=lambda it: it[1]))
-            reach = found[-1][1]
+        """Return logs that follow each other from a version on, each the longest there is.
+
+        One look at each of them: a backup of some hours has thousands.
+        """
+        found, reach, longest = list[tuple[int, int]](), begin, (begin, begin)
+        for log in self.logs:
+            if log[0] > reach and longest[1] > reach:
+                found.append(longest)
+                reach = longest[1]
+            if log[0] > reach:
+                break
+            longest = max(longest, log, key=lambda it: it[1])
+        if longest[1] > reach:
+            found.append(longest)
         return found
 
     def reach(self, snapshot: Taken) -> int | None:
