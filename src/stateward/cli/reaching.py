@@ -1,10 +1,12 @@
-"""Ask a cluster something, and give up with a sentence when it does not answer in time."""
+"""Which cluster a command means; and to ask it something, which ends with a sentence in time."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
+
+import click
 
 from stateward.core.errors import PeerUnreachable
 from stateward.core.ports import Ports
@@ -12,6 +14,19 @@ from stateward.kube.http.access import ClusterAccess
 from stateward.kube.http.client import HttpClient, Limits
 
 T = TypeVar("T")
+C = TypeVar("C", bound=Callable[..., Any])
+
+_KUBECONFIG = click.option(
+    "--kubeconfig", default="", metavar="FILE", help="Use this file, not the usual ones."
+)
+_CONTEXT = click.option(
+    "--context", default="", metavar="NAME", help="Use this context of the file."
+)
+
+
+def which_cluster(command: C) -> C:
+    """Have a command take --kubeconfig and --context, as kubectl does."""
+    return _KUBECONFIG(_CONTEXT(command))
 
 
 async def ask(

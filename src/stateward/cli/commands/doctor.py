@@ -12,16 +12,13 @@ import click
 
 from stateward.app.etcd.available import available
 from stateward.app.fdb import available as fdb
-from stateward.cli.reaching import ask
+from stateward.cli.reaching import ask, which_cluster
 from stateward.kube.http.client import HttpClient
 from stateward.kube.http.kubeconfig import NotConfigured, find_access
 
 
 @click.command()
-@click.option(
-    "--kubeconfig", default="", metavar="FILE", help="Use this file instead of the usual ones."
-)
-@click.option("--context", default="", metavar="NAME", help="Use this context of the file.")
+@which_cluster
 @click.option(
     "--timeout",
     type=click.FloatRange(0, 3600, min_open=True),

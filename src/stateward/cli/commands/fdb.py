@@ -11,6 +11,7 @@ import click
 from stateward.app import settings as read
 from stateward.app.fdb import detecting
 from stateward.cli.commands.operator import binaries_option
+from stateward.cli.reaching import which_cluster
 from stateward.core.errors import UsageError
 from stateward.core.naming import dns_label_problem
 from stateward.core.ports import Ports
@@ -32,8 +33,7 @@ def fdb() -> None:
     help="Where the cluster is.  [default: the namespace of our pod, or of the context]",
 )
 @click.option("--cluster", required=True, metavar="NAME", help="Which FoundationDBCluster.")
-@click.option("--kubeconfig", default="", metavar="FILE", help="Use this file, not the usual ones.")
-@click.option("--context", default="", metavar="NAME", help="Use this context of the file.")
+@which_cluster
 @click.option(
     "--addresses",
     default=read.DNS,

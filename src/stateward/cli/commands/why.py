@@ -9,7 +9,7 @@ import click
 
 from stateward.app.views.finding import Wanted, find
 from stateward.app.views.story import Story, story_of
-from stateward.cli.reaching import ask
+from stateward.cli.reaching import ask, which_cluster
 from stateward.cli.render.console import Output
 from stateward.cli.render.why import screen
 from stateward.core.ports import Ports
@@ -29,8 +29,7 @@ WAITING = 3
     metavar="NAME",
     help="Where it is.  [default: the namespace of the context]",
 )
-@click.option("--kubeconfig", default="", metavar="FILE", help="Use this file, not the usual ones.")
-@click.option("--context", default="", metavar="NAME", help="Use this context of the file.")
+@which_cluster
 @click.option(
     "-o",
     "--output",

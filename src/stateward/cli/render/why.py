@@ -35,11 +35,8 @@ def screen(story: Story, now: float) -> Iterator[Text]:
 
 
 def _blocker(blocker: Blocker, now: float) -> Iterator[Text]:
-    name = (
-        blocker.step
-        if blocker.guard in {"", blocker.step}
-        else (f"{blocker.step}: {blocker.guard}")
-    )
+    guard = "" if blocker.guard == blocker.step else blocker.guard
+    name = f"{blocker.step}{_after(': ', guard)}"
     since = _after(", for ", _age(blocker.since, now))
     yield Text.assemble("  ", ("✖", "red"), " ", (name, "bold"), since)
     if blocker.message:

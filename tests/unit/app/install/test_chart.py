@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +18,10 @@ from stateward.app.install import chart, generated
 from stateward.app.install.chart import Release
 from stateward.app.install.choices import laid_over
 from stateward.app.settings import FDB_BINARIES
+from stateward.core.version import Version
+from stateward.emulate.keepers import image as keeper
+from stateward.emulate.keepers import kubernetes_monitor
+from stateward.fdb.admin.binaries import Binaries
 from stateward.kube.codec import Json
 
 ALL_ON: Json = {
@@ -234,6 +242,23 @@ def test_programs_of_foundationdb_are_copied_to_where_the_operator_looks() -> No
     mounts = {it["name"]: it["mountPath"] for it in spec["containers"][0]["volumeMounts"]}
     assert mounts == {volume: FDB_BINARIES, "temporary": "/tmp"}
     assert {it["name"] for it in spec["volumes"]} == set(mounts)
+
+
+def test_what_is_copied_lies_where_the_operator_looks_for_it(tmp_path: Path) -> None:
+    image, out = tmp_path / "image", tmp_path / "out"
+    image.mkdir()
+    for name in ("fdbcli", "fdbbackup", "fdbrestore", "libfdb_c_7.3.so"):
+        (image / name).write_text("#!/bin/sh")
+        (image / name).chmod(0o755)
+    (before,) = ran(made(foundationdb={"binaries": [{"version": "7.3.63"}]}))["initContainers"]
+    (mount,) = (it["mountPath"] for it in before["volumeMounts"])
+    words = [str(out) if it == mount else it for it in before["args"]]
+    environment = os.environ | {keeper.PROGRAMS: str(image), keeper.VERSION: "7.3.63"}
+    monitor = [sys.executable, "-m", kubernetes_monitor.__name__, *words]
+    subprocess.run(monitor, env=environment, check=True, capture_output=True)
+    found, version = Binaries((out,)), Version.parse("7.3.63")
+    assert all(found.find(it, version) for it in ("fdbcli", "fdbbackup", "fdbrestore"))
+    assert found.find_library(version) is not None
 
 
 def test_without_foundationdb_there_is_nothing_of_it() -> None:
