@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
@@ -11,7 +11,7 @@ from stateward.app.views.told import Told
 from stateward.core.errors import UsageError
 from stateward.core.naming import dns_label_problem, dns_subdomain_problem
 from stateward.kube.crd.kind import CustomKind
-from stateward.kube.errors import Forbidden, NotFound
+from stateward.kube.errors import ApiError, Forbidden, NotFound
 from stateward.kube.meta import Object, ObjectKey
 from stateward.kube.resources import Resource
 
@@ -65,20 +65,24 @@ async def find(reader: Reader, wanted: Wanted) -> tuple[Found, ...]:
     nobody from hearing of the others.
     """
     found: list[Found] = []
+    known: list[CustomKind] = []
     refused: Forbidden | None = None
     for kind in wanted.kinds:
         resource = replace(kind.resource, type=Told)
         try:
             found.append(Found(resource.kind, await reader.get(resource, wanted.key)))
         except NotFound:
-            continue
+            known.append(kind)
         except Forbidden as error:
             refused = refused or error
+        except ApiError as error:
+            if error.code != NotFound.code:  # which says of no object, but of no such page
+                raise
     if found:
         return tuple(found)
     if refused is not None:
         raise refused
-    raise _absent(wanted)
+    raise _absent(wanted, known)
 
 
 def words_for(kind: CustomKind) -> tuple[str, ...]:
@@ -101,10 +105,16 @@ def _kind_called(word: str) -> CustomKind:
     )
 
 
-def _absent(wanted: Wanted) -> UsageError:
-    kinds = _listed(kind.resource.kind for kind in wanted.kinds)
+def _absent(wanted: Wanted, known: Sequence[CustomKind]) -> UsageError:
+    if not known:
+        kinds = _listed(kind.resource.kind for kind in wanted.kinds)
+        return UsageError(
+            f"the cluster must know {kinds}, and does not",
+            hint="`stateward crds | kubectl apply --server-side -f -`, or another --context",
+        )
+    kinds = _listed(kind.resource.kind for kind in known)
     return UsageError(
-        f"there must be a {kinds} called {wanted.key.name} in namespace {wanted.key.namespace}",
+        f"namespace {wanted.key.namespace} must have {wanted.key.name}, of kind {kinds}",
         hint="kubectl get stateward --all-namespaces lists them; --namespace names another",
     )
 

@@ -12,7 +12,7 @@ import pytest
 from stateward.app.views.finding import Wanted, find
 from stateward.app.views.told import Told
 from stateward.core.errors import UsageError
-from stateward.kube.errors import Forbidden, NotFound
+from stateward.kube.errors import ApiError, Forbidden, NotFound
 from stateward.kube.meta import ObjectKey
 from stateward.kube.resources import Resource
 
@@ -23,12 +23,15 @@ class Shelf:
 
     has: Sequence[str] = ()
     hides: Sequence[str] = ()
+    lacks: Sequence[str] = ()
     asked: list[ObjectKey] = field(default_factory=list)
 
     async def get(self, resource: Resource[Any], key: ObjectKey) -> Any:
         self.asked.append(key)
         if resource.kind in self.hides:
             raise Forbidden(f"may not get {resource}")
+        if resource.kind in self.lacks:
+            raise ApiError("404 page not found", code=404)
         if resource.kind not in self.has:
             raise NotFound(f"there is no {resource} {key}")
         return Told()
@@ -54,10 +57,21 @@ async def test_a_kind_that_may_not_be_viewed_hides_no_other() -> None:
         await kinds(Shelf(hides=("FoundationDBCluster",)))
 
 
+async def test_a_kind_that_the_cluster_does_not_know_hides_no_other() -> None:
+    shelf = Shelf(has=("FoundationDBCluster",), lacks=("EtcdCluster",))
+    assert await kinds(shelf) == ["FoundationDBCluster"]
+    with pytest.raises(UsageError, match=r"must have shop, of kind FoundationDBCluster, "):
+        await kinds(Shelf(lacks=("EtcdCluster",)))
+    with pytest.raises(UsageError, match="the cluster must know EtcdCluster, and does not"):
+        await kinds(Shelf(lacks=("EtcdCluster",)), "etcd/shop")
+
+
 async def test_what_is_not_there_is_said_with_where_it_was_looked_for() -> None:
-    with pytest.raises(UsageError, match="FoundationDBCluster called shop in namespace trade"):
+    with pytest.raises(
+        UsageError, match="namespace trade must have shop, of kind FoundationDBCluster"
+    ):
         await kinds(Shelf(), "fdb/shop")
-    with pytest.raises(UsageError, match=r"EtcdCluster, .* or FoundationDBRestore called shop"):
+    with pytest.raises(UsageError, match=r"of kind EtcdCluster, .* or FoundationDBRestore"):
         await kinds(Shelf())
 
 
